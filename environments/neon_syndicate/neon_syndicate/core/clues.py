@@ -1,0 +1,45 @@
+"""Partial observability: what the agent knows, and how a packet adds to it."""
+
+from dataclasses import dataclass, replace
+
+from neon_syndicate.core.mission import Mission, Packet
+from neon_syndicate.core.vocabulary import Faction, Sector
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What has been revealed so far; everything else about the target is hidden."""
+
+    code: str | None = None
+    sector: Sector | None = None
+    keywords: tuple[str, ...] = ()
+    allies: tuple[Faction, ...] = ()
+    leads: tuple[tuple[Sector, ...], ...] = ()
+    """Each lead is the candidate sectors of one packet, in the order the leads came up."""
+
+
+def briefing(mission: Mission) -> Known:
+    """What the agent knows before its first turn."""
+    return _add(Known(), mission, mission.public)
+
+
+def reveal(known: Known, mission: Mission, scouted: Sector) -> Known:
+    """What the agent knows after its first scout of a sector. The target sector gives itself away when walked."""
+    packet = mission.packets.get(scouted, Packet())
+    after = _add(known, mission, packet)
+    return confirm_sector(after, mission) if scouted == mission.sector else after
+
+
+def confirm_sector(known: Known, mission: Mission) -> Known:
+    """The same knowledge with the target sector in it."""
+    return replace(known, sector=mission.sector)
+
+
+def _add(known: Known, mission: Mission, packet: Packet) -> Known:
+    return Known(
+        code=mission.code if packet.has_code else known.code,
+        sector=mission.sector if packet.has_sector else known.sector,
+        keywords=known.keywords + tuple(mission.keywords[position] for position in packet.keywords),
+        allies=known.allies + tuple(faction for faction in packet.allies if faction not in known.allies),
+        leads=(*known.leads, packet.leads) if packet.leads else known.leads,
+    )

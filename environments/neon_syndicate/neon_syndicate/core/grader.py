@@ -1,0 +1,165 @@
+"""The grader, and the shaped reward whose sum over an episode is exact.
+
+Grade of an episode: G = 0.30 alliance + 0.25 resources + 0.20 operation + 0.15 message + 0.10 extraction.
+Potential while running: F, the same weights over partial credit; at the end F := G. One step pays
+F(next) - F(now) - penalties (+ the bonus on the winning step), so a return is G - F(start) - penalties + bonus.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, get_args
+
+from neon_syndicate.core import balance
+from neon_syndicate.core.balance import PENALTY, REPUTATION_TO_ALLY, Penalty
+from neon_syndicate.core.mission import Mission
+from neon_syndicate.core.state import State, World, initial_state
+from neon_syndicate.core.vocabulary import SEAT
+
+RewardName = Literal["shaped", "grader", "success"]
+REWARDS: Final[tuple[RewardName, ...]] = get_args(RewardName)
+
+
+class Gates(NamedTuple):
+    """How far each gate is open, in [0, 1]."""
+
+    alliance: float
+    resources: float
+    operation: float
+    message: float
+    extraction: float
+
+
+def gates(state: State) -> Gates:
+    """The gates as the grader reads them: the scarcest lane, no partial credit for operation and extraction."""
+    world = state.world
+    return Gates(
+        alliance=_alliance(state.mission, world),
+        resources=min(_ratios(state.mission, world)),
+        operation=float(world.is_operation_done),
+        message=world.extraction.message_score if world.extraction else 0.0,
+        extraction=float(state.is_success),
+    )
+
+
+def grader_score(state: State) -> float:
+    """G of a state, in [0, 1]."""
+    return _weigh(gates(state))
+
+
+def potential(state: State) -> float:
+    """F of a running state, G of a finished one."""
+    if state.is_finished:
+        return grader_score(state)
+    world = state.world
+    half = balance.HALF_CREDIT
+    return _weigh(
+        Gates(
+            alliance=_alliance(state.mission, world),
+            resources=sum(_ratios(state.mission, world)) / len(world.lanes),
+            operation=1.0 if world.is_operation_done else half if world.deployed else 0.0,
+            message=0.0,
+            extraction=half if world.is_operation_done else 0.0,
+        )
+    )
+
+
+def step_reward(before: State, after: State) -> float:
+    """What one step pays; 0 once the episode is over."""
+    if before.is_finished:
+        return 0.0
+    bonus = balance.WIN_BONUS if after.is_success else 0.0
+    penalty = sum(PENALTY[kind] for kind in after.ledger.last_penalties)
+    return potential(after) - potential(before) - penalty + bonus
+
+
+def moves_a_gate(mission: Mission, before: World, after: World) -> bool:
+    """Whether a turn moved a gate forward: allies, a short lane, deployment, operation, code words or a win."""
+    if before is after:
+        return False
+    return (
+        after.is_operation_done > before.is_operation_done
+        or (after.deployed is not None and before.deployed is None)
+        or len(after.known.keywords) > len(before.known.keywords)
+        or sum(_ratios(mission, after)) > sum(_ratios(mission, before))
+        or _alliance(mission, after) > _alliance(mission, before)
+        or (after.extraction is not None and after.extraction.is_success)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """Everything said about one finished episode."""
+
+    shaped: float
+    """The return: G - F(start) - penalties + bonus. Negative for a bad loss, at most 1.30."""
+    grader: float
+    """G, in [0, 1]; 1 only for a win with every code word."""
+    success: float
+    """1 for a win, else 0."""
+    gates: Gates
+    penalties: dict[Penalty, float]
+    """Sum by kind; every kind is present."""
+    num_turns: int
+    """Turns the agent played."""
+    malformed_fraction: float
+    illegal_fraction: float
+    process_reward: float
+    """Fraction of played turns that moved a gate forward."""
+    guardrail_hits: int
+    """Turns that earned a penalty: those a guardrail would have stopped had it known all."""
+
+    def metrics(self) -> dict[str, float]:
+        """Every number of the grade under its metric name."""
+        return {
+            "success": self.success,
+            "grader_score": self.grader,
+            "shaped_return": self.shaped,
+            **{f"gate_{name}": value for name, value in self.gates._asdict().items()},
+            "penalty_total": sum(self.penalties.values()),
+            **{f"penalty_{kind}": value for kind, value in self.penalties.items()},
+            "num_turns": float(self.num_turns),
+            "malformed_fraction": self.malformed_fraction,
+            "illegal_fraction": self.illegal_fraction,
+            "process_reward": self.process_reward,
+            "guardrail_hits": float(self.guardrail_hits),
+        }
+
+
+def grade(state: State) -> Grade:
+    """Grade a finished episode. Raises ValueError for a running one: settle it first."""
+    if not state.is_finished:
+        raise ValueError(f"state: got a running episode at turn {state.ledger.turn}; call settle(state) first")
+    ledger = state.ledger
+    score = grader_score(state)
+    bonus = balance.WIN_BONUS if state.is_success else 0.0
+    played = ledger.turn - ledger.num_silent
+    return Grade(
+        shaped=score - potential(initial_state(state.mission)) - ledger.penalty + bonus,
+        grader=score,
+        success=float(state.is_success),
+        gates=gates(state),
+        penalties={kind: count * PENALTY[kind] for kind, count in zip(Penalty, ledger.penalty_counts, strict=True)},
+        num_turns=played,
+        malformed_fraction=ledger.num_malformed / max(1, played),
+        illegal_fraction=ledger.num_illegal / max(1, played),
+        process_reward=ledger.num_productive / max(1, played),
+        guardrail_hits=ledger.num_penalised,
+    )
+
+
+def _weigh(at: Gates) -> float:
+    return (
+        balance.WEIGHT_ALLIANCE * at.alliance
+        + balance.WEIGHT_RESOURCES * at.resources
+        + balance.WEIGHT_OPERATION * at.operation
+        + balance.WEIGHT_MESSAGE * at.message
+        + balance.WEIGHT_EXTRACTION * at.extraction
+    )
+
+
+def _alliance(mission: Mission, world: World) -> float:
+    won = [ally for ally in mission.allies if world.reputation[SEAT[ally]] >= REPUTATION_TO_ALLY]
+    return len(won) / len(mission.allies)
+
+
+def _ratios(mission: Mission, world: World) -> list[float]:
+    return [min(1.0, has / need) for has, need in zip(world.lanes, mission.need, strict=True)]

@@ -1,0 +1,87 @@
+"""The names of the game, in one copy: factions, sectors, resources, threat levels, verbs, tiers."""
+
+from enum import IntEnum, StrEnum
+from typing import Final
+
+
+class Faction(StrEnum):
+    """A crew that may become an ally."""
+
+    GHOSTWIRE = "ghostwire"
+    IRON_VULTURES = "iron_vultures"
+    CIVIC_SHIELD = "civic_shield"
+    BLACK_ORCHID = "black_orchid"
+
+
+class Sector(StrEnum):
+    """A district of the city."""
+
+    DOCKLANDS = "docklands"
+    DATA_SPIRE = "data_spire"
+    UNDERGRID = "undergrid"
+    CITADEL_GATE = "citadel_gate"
+
+
+class Resource(StrEnum):
+    """A lane of the stockpile; the order here is the order of every lane tuple."""
+
+    CREDITS = "credits"
+    INTEL = "intel"
+    INFLUENCE = "influence"
+    ENERGY = "energy"
+
+
+class Threat(IntEnum):
+    """How hot the city is."""
+
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+    CRITICAL = 3
+
+    @property
+    def label(self) -> str:
+        """The name as the agent reads it."""
+        return self.name.lower()
+
+
+class Verb(StrEnum):
+    """What an action can do."""
+
+    SCOUT = "scout_sector"
+    NEGOTIATE = "negotiate_pact"
+    TRADE = "trade_resources"
+    DEPLOY = "deploy_asset"
+    OPERATION = "run_operation"
+    EXTRACTION = "secure_extraction"
+    NOOP = "noop"
+
+
+class Tier(StrEnum):
+    """The difficulty class of a written mission."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+
+FACTIONS: Final = tuple(Faction)
+SECTORS: Final = tuple(Sector)
+RESOURCES: Final = tuple(Resource)
+
+LANE: Final[dict[Resource, int]] = {resource: lane for lane, resource in enumerate(RESOURCES)}
+"""Position of a resource in a lane tuple."""
+
+SEAT: Final[dict[Faction, int]] = {faction: seat for seat, faction in enumerate(FACTIONS)}
+"""Position of a faction in a reputation tuple."""
+
+HOME: Final[dict[Faction, Sector]] = {
+    Faction.GHOSTWIRE: Sector.UNDERGRID,
+    Faction.IRON_VULTURES: Sector.DOCKLANDS,
+    Faction.CIVIC_SHIELD: Sector.DATA_SPIRE,
+    Faction.BLACK_ORCHID: Sector.CITADEL_GATE,
+}
+"""The sector each faction is based in; scouting it gives leverage on the faction."""
+
+Lanes = tuple[int, int, int, int]
+"""One whole number per resource, in the order of `RESOURCES`."""
