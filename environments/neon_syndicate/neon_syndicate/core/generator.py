@@ -11,7 +11,7 @@ from neon_syndicate.core.mission import Mission, Packet
 from neon_syndicate.core.missions import BUILTIN_MISSIONS
 from neon_syndicate.core.solver import clean_win, shortest_win
 from neon_syndicate.core.state import initial_state
-from neon_syndicate.core.vocabulary import FACTIONS, SECTORS, Faction, Lanes, Sector, Threat
+from neon_syndicate.core.vocabulary import FACTIONS, HOME, SECTORS, Faction, Lanes, Sector, Threat
 
 Split = Literal["train", "eval"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
@@ -47,8 +47,8 @@ LEVEL: Final[dict[int, Level]] = {
     1: Level(1, 2, 1, 0, 2, False, Threat.LOW, 1.0, (40, 25, 45, 45), 1, (5, 6)),
     2: Level(1, 2, 1, 1, 3, False, Threat.LOW, 1.1, (35, 30, 50, 40), 1, (7, 7)),
     3: Level(2, 3, 2, 1, 3, False, Threat.MEDIUM, 1.2, (40, 30, 60, 50), 1, (8, 9)),
-    4: Level(3, 3, 3, 1, 4, True, Threat.HIGH, 1.3, (45, 30, 75, 60), 1, (10, 10)),
-    5: Level(3, 4, 3, 2, 4, True, Threat.CRITICAL, 1.4, (50, 25, 65, 55), 1, (11, 11)),
+    4: Level(3, 3, 3, 1, 4, True, Threat.HIGH, 1.3, (45, 30, 70, 55), 1, (10, 10)),
+    5: Level(3, 4, 3, 2, 4, True, Threat.CRITICAL, 1.4, (45, 30, 60, 45), 1, (11, 12)),
 }
 """By level; the bands of `fewest_turns` rise strictly."""
 
@@ -77,7 +77,7 @@ def mission_of(key: str) -> Mission:
             return mission
     split, _, numbers = key.partition("/")
     level, _, index = numbers.partition("/")
-    if split in SPLITS and level.isdecimal() and index.isdecimal():
+    if split in SPLITS and _is_plain_number(level) and _is_plain_number(index):
         return generate_mission(SPLITS[SPLITS.index(split)], int(level), int(index))
     builtin = ", ".join(mission.key for mission in BUILTIN_MISSIONS)
     raise ValueError(f"task key: got {key!r}, allowed: {builtin}, or SPLIT/LEVEL/INDEX such as train/3/17")
@@ -86,6 +86,10 @@ def mission_of(key: str) -> Mission:
 def next_level(recent_success_fraction: float) -> int:
     """The level an adaptive sampler asks for: five times the recent success, rounded, within 1..5."""
     return min(LEVELS[-1], max(LEVELS[0], round(LEVELS[-1] * recent_success_fraction)))
+
+
+def _is_plain_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and (text == "0" or not text.startswith("0"))
 
 
 def _check(split: str, level: int, index: int) -> None:
@@ -99,8 +103,8 @@ def _check(split: str, level: int, index: int) -> None:
 
 def _draw(rng: Random, split: str, level: int, index: int) -> Mission:
     asked = LEVEL[level]
-    allies = tuple(rng.sample(FACTIONS, asked.num_allies))
     trail = rng.sample(SECTORS, asked.num_packets)
+    allies = _draw_allies(rng, asked, trail)
     cold = [sector for sector in SECTORS if sector not in trail]
     leads = _draw_leads(rng, trail, cold, asked.num_ambiguous)
     scale = asked.need_scale
@@ -121,6 +125,12 @@ def _draw(rng: Random, split: str, level: int, index: int) -> Mission:
         public=Packet(allies=allies[:1], leads=leads[0]),
         packets=_draw_packets(rng, asked, allies, trail, leads) | {sector: Packet(lexicon.COLD) for sector in cold},
     )
+
+
+def _draw_allies(rng: Random, asked: Level, trail: list[Sector]) -> tuple[Faction, ...]:
+    """Where the trail is long enough the allies live along it, so that a cold sector is a plain detour."""
+    at_home = [faction for faction in FACTIONS if HOME[faction] in trail]
+    return tuple(rng.sample(at_home if asked.num_allies > 1 else FACTIONS, asked.num_allies))
 
 
 def _draw_leads(

@@ -23,12 +23,12 @@ VOWELS: Final = "AEIOU"
 CARGO: Final = (
     "a crate of clean ration cards",
     "the only honest census in the city",
-    "a surgeon with a price on both hands",
-    "the night shift's unpaid wages",
+    "the night shift's unpaid payroll",
     "a water key for forty blocks",
     "the last unedited news reel",
-    "a child who can read the old maps",
-    "the deeds to a whole street",
+    "a hand-drawn map of the old tunnels",
+    "the deed to a whole street",
+    "a ledger with every judge's debts in it",
 )
 DANGER: Final = (
     "goes up for auction at dawn",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from neon_syndicate.core.actions import Action, Malformed
+from neon_syndicate.core.actions import Action, Malformed, Signature
 from neon_syndicate.core.balance import Penalty
 from neon_syndicate.core.clues import Known
 from neon_syndicate.core.mission import Packet
@@ -36,6 +36,8 @@ class Observation:
     known: Known
     last_action: Action | Malformed | None
     last_penalties: tuple[Penalty, ...]
+    repeat_signature: Signature | None
+    """Of the agent's last action that parsed; playing it again is penalised."""
     report: str
     """Prose of the packet the last action opened, or empty."""
     is_finished: bool
@@ -69,6 +71,7 @@ def observe(state: State, before: State | None = None) -> Observation:
         known=world.known,
         last_action=ledger.last_action,
         last_penalties=ledger.last_penalties,
+        repeat_signature=ledger.repeat_signature,
         report=report,
         is_finished=state.is_finished,
         is_success=state.is_success,

@@ -67,7 +67,7 @@ def solve(mission: Mission) -> Solution | None:
 def solve_from(state: State) -> Solution | None:
     """Solve the rest of an episode; None where no win within the turns left surely beats every failure."""
     fastest = shortest_win(state)
-    best = None if fastest is None else _least_loss(state)
+    best = None if fastest is None else best_play(state)
     if fastest is None or best is None:
         return None
     end = reduce(step, best, state)
@@ -84,8 +84,13 @@ def clean_win(state: State) -> tuple[Action, ...] | None:
     return None if state.is_finished else _search(state, len(state.mission.keywords), 0.0)
 
 
-def _least_loss(state: State) -> tuple[Action, ...] | None:
-    """The win of least loss: for each number of code words to know, from all down to the gate, the least penalised."""
+def best_play(state: State) -> tuple[Action, ...] | None:
+    """A win of least loss; None where no win within the turns left surely beats every failure.
+
+    For each number of code words to know, from all down to the gate, the least penalised win is looked for.
+    """
+    if state.is_finished:
+        return None
     num_all = len(state.mission.keywords)
     best, limit = None, LOSS_LIMIT
     for num_keywords in range(num_all, _num_gate(state.mission) - 1, -1):
