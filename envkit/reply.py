@@ -1,8 +1,6 @@
-"""Read what a model typed.
+"""Read what a model typed: every function is total (no text raises) and linear in the length of the text.
 
-Every function is total (any text gives a value, none raises) and linear in the length of the text. The rules, kept by
-every environment: thoughts are not part of a reply; the last commitment wins; a commitment that is cut off or broken is
-a fault and never falls back to an earlier one.
+Rules kept everywhere: thoughts are no part of a reply; the last commitment wins; a broken one never falls back.
 """
 
 import json
@@ -12,11 +10,11 @@ from itertools import accumulate
 from typing import NamedTuple, NoReturn
 
 MAX_REPLY_CHARS = 65_536
-"""A reply that should hold one JSON object may be this long once its thoughts are dropped."""
+"""A reply may be this long once its thoughts are dropped; `MAX_TEXT_CHARS` bounds both together."""
+MAX_TEXT_CHARS = 1_048_576
 MAX_JSON_DEPTH = 32
 
 Reply = str | Sequence[Mapping[str, object]]
-"""A reply as text, or as chat messages of which the last assistant message counts."""
 
 _THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*([\w+#.-]*)", re.MULTILINE)
@@ -32,7 +30,7 @@ class Fault(NamedTuple):
 
 
 def reply_text(reply: Reply) -> str:
-    """The text of a reply; of chat messages, the text of the last assistant message ("" if there is none)."""
+    """A reply's text; of chat messages, the text of the last assistant message ("" where there is none)."""
     if isinstance(reply, str):
         return reply
     for message in reversed(reply):
@@ -53,8 +51,10 @@ def content_text(content: object) -> str:
 def strip_thoughts(text: str) -> str:
     """Drop thought blocks (`<think>...</think>` and kin), also one that lost its opening tag or never closes.
 
-    Blocks nest. A closing tag without an opening one ends a thought that began in the prompt, so all before it goes.
+    Blocks nest; a closing tag alone ends a thought begun in the prompt. Text over `MAX_TEXT_CHARS` is left as it is.
     """
+    if len(text) > MAX_TEXT_CHARS:
+        return text
     kept: list[str] = []
     depth = start = 0
     for tag in _THOUGHT.finditer(text):
@@ -79,7 +79,7 @@ def last_json_object(text: str, having: Collection[str]) -> dict[str, object] | 
         return Fault(f"the reply has {len(text)} characters, at most {MAX_REPLY_CHARS} are read")
     text = _drop_foreign_fences(text)
     keys = [json.dumps(key) for key in having]
-    found: dict[str, object] | Fault = Fault("no JSON object with " + " or ".join(keys) + " found")
+    found: dict[str, object] | Fault = Fault(f"no JSON object with {' or '.join(keys)} found")
     for span in _object_spans(text):
         if not any(key in span for key in keys):
             continue
