@@ -1,4 +1,4 @@
-"""The console script: `vf-grpo COMMAND ...`; each command is a module with `main(argv) -> exit code`, imported on use."""
+"""The console script: `vf-grpo COMMAND ...`. A command is a module with `main(argv) -> exit code`, imported on use."""
 
 import sys
 from importlib import import_module

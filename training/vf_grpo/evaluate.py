@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import verifiers.v1 as vf
 from pydantic import AliasChoices, Field, SerializeAsAny, model_validator
-from pydantic_config import BaseConfig, cli
+from pydantic_config import BaseConfig, ConfigFileError, cli
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -89,7 +89,10 @@ def estimate(values_by_task: Sequence[Sequence[float]]) -> Estimate:
 
 
 async def play(
-    env: vf.Env[Any], tasks: Sequence[vf.Task[Any, Any, Any]], player: Player, config: EvaluateConfig,
+    env: vf.Env[Any],
+    tasks: Sequence[vf.Task[Any, Any, Any]],
+    player: Player,
+    config: EvaluateConfig,
     on_episode: Callable[[], None],
 ) -> Score:
     """Play every task `num_rollouts` times. `env` must be serving."""
@@ -163,7 +166,9 @@ def _chosen_policies(config: EvaluateConfig) -> dict[str, ChatPolicy]:
     available = policies_of(config.env.taskset.id)
     names = list(available) if config.policies is None else config.policies.split(",")
     if unknown := [name for name in names if name not in available]:
-        raise LookupError(f"no policy {', '.join(unknown)} for {config.env.taskset.id}: choose from {', '.join(available)}")
+        raise LookupError(
+            f"no policy {', '.join(unknown)} for {config.env.taskset.id}: choose from {', '.join(available)}"
+        )
     return {name: available[name] for name in names}
 
 
@@ -206,7 +211,10 @@ def parse(argv: list[str]) -> EvaluateConfig:
     """Read the command line; exits with a message that names what is wrong."""
     arguments = with_positional_taskset(argv)
     with plugin_errors():
-        config: EvaluateConfig = cli(narrow_config(EvaluateConfig, arguments), args=arguments)
+        try:
+            config: EvaluateConfig = cli(narrow_config(EvaluateConfig, arguments), args=arguments)
+        except ConfigFileError as error:
+            raise SystemExit(f"vf-grpo evaluate: {error}") from None
     return config
 
 
@@ -231,5 +239,8 @@ def main(argv: list[str]) -> int:
         Console(width=max(80, Console(width=1000).measure(table).maximum)).print(table)
     for name, result in scores.items():
         if result.first_error:
-            print(f"{name}: {result.num_errors} of {result.num_episodes} episodes failed, e.g. {result.first_error}", file=sys.stderr)
+            print(
+                f"{name}: {result.num_errors} of {result.num_episodes} episodes failed, e.g. {result.first_error}",
+                file=sys.stderr,
+            )
     return int(any(result.num_errors == result.num_episodes for result in scores.values()))
