@@ -1,0 +1,1 @@
+"""vf-grpo: calibrate, evaluate and train language models on verifiers environments."""
