@@ -7,18 +7,18 @@ from functools import lru_cache
 from random import Random
 from typing import Final
 
-from neon_syndicate._envkit.reply import reply_text
-from neon_syndicate.core import strategies
-from neon_syndicate.core.actions import Action, Malformed, action_text, parse_action
-from neon_syndicate.core.exploits import EXPLOITS, Exploit
-from neon_syndicate.core.generator import mission_of
-from neon_syndicate.core.guardrail import decide
-from neon_syndicate.core.mission import Mission
-from neon_syndicate.core.observation import observe
-from neon_syndicate.core.simulator import replay, step
-from neon_syndicate.core.solver import best_play
-from neon_syndicate.core.state import State, initial_state
-from neon_syndicate.core.strategies import Strategy
+from ._envkit.reply import reply_text
+from .core import strategies
+from .core.actions import Action, Malformed, action_text, parse_action
+from .core.exploits import EXPLOITS, Exploit
+from .core.generator import mission_of
+from .core.guardrail import decide
+from .core.mission import Mission
+from .core.observation import Observation, observe
+from .core.simulator import replay, step
+from .core.solver import best_play
+from .core.state import State, initial_state
+from .core.strategies import Strategy
 
 Player = Callable[[State, Random], str]
 """A reply for a state. All but the oracle and the exploits look at `observe(state)` only."""
@@ -76,7 +76,7 @@ def attacking(exploit: Exploit) -> Player:
 def noisy(strategy: Strategy) -> Strategy:
     """A strategy that every other turn, by chance, plays at random."""
 
-    def mixed(seen: strategies.Observation, rng: Random) -> Action:
+    def mixed(seen: Observation, rng: Random) -> Action:
         return strategies.random_legal(seen, rng) if rng.random() < _NOISE else strategy(seen, rng)
 
     return mixed

@@ -1,9 +1,7 @@
 # Generated from envkit/reply.py by scripts/vendor.py: edit there.
-"""Read what a model typed.
+"""Read what a model typed: every function is total (no text raises) and linear in the length of the text.
 
-Every function is total (any text gives a value, none raises) and linear in the length of the text. The rules, kept by
-every environment: thoughts are not part of a reply; the last commitment wins; a commitment that is cut off or broken is
-a fault and never falls back to an earlier one.
+Rules kept everywhere: thoughts are no part of a reply; the last commitment wins; a broken one never falls back.
 """
 
 import json
@@ -13,16 +11,17 @@ from itertools import accumulate
 from typing import NamedTuple, NoReturn
 
 MAX_REPLY_CHARS = 65_536
-"""A reply that should hold one JSON object may be this long once its thoughts are dropped."""
+"""A reply may be this long once its thoughts are dropped; `MAX_TEXT_CHARS` bounds both together."""
+MAX_TEXT_CHARS = 1_048_576
 MAX_JSON_DEPTH = 32
 
 Reply = str | Sequence[Mapping[str, object]]
-"""A reply as text, or as chat messages of which the last assistant message counts."""
 
 _THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*([\w+#.-]*)", re.MULTILINE)
 _DATA_FENCES = frozenset({"", "json", "jsonc", "json5", "text", "txt", "plaintext", "action"})
-_BRACKET = re.compile(r'["{}]')
+_MARK = re.compile(r'["{}]')
+_OPENING = re.compile(r'\{\s*+(?:\}|\Z|"(?:[^"\\]++|\\.)*+(?:\Z|"\s*+(?::|\Z)))', re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
@@ -33,7 +32,7 @@ class Fault(NamedTuple):
 
 
 def reply_text(reply: Reply) -> str:
-    """The text of a reply; of chat messages, the text of the last assistant message ("" if there is none)."""
+    """A reply's text; of chat messages, the text of the last assistant message ("" where there is none)."""
     if isinstance(reply, str):
         return reply
     for message in reversed(reply):
@@ -54,8 +53,10 @@ def content_text(content: object) -> str:
 def strip_thoughts(text: str) -> str:
     """Drop thought blocks (`<think>...</think>` and kin), also one that lost its opening tag or never closes.
 
-    Blocks nest. A closing tag without an opening one ends a thought that began in the prompt, so all before it goes.
+    Blocks nest; a closing tag alone ends a thought begun in the prompt. Text over `MAX_TEXT_CHARS` is left as it is.
     """
+    if len(text) > MAX_TEXT_CHARS:
+        return text
     kept: list[str] = []
     depth = start = 0
     for tag in _THOUGHT.finditer(text):
@@ -80,7 +81,7 @@ def last_json_object(text: str, having: Collection[str]) -> dict[str, object] | 
         return Fault(f"the reply has {len(text)} characters, at most {MAX_REPLY_CHARS} are read")
     text = _drop_foreign_fences(text)
     keys = [json.dumps(key) for key in having]
-    found: dict[str, object] | Fault = Fault("no JSON object with " + " or ".join(keys) + " found")
+    found: dict[str, object] | Fault = Fault(f"no JSON object with {' or '.join(keys)} found")
     for span in _object_spans(text):
         if not any(key in span for key in keys):
             continue
@@ -103,34 +104,25 @@ def _drop_foreign_fences(text: str) -> str:
 
 
 def _object_spans(text: str) -> Iterator[str]:
-    """The outermost `{...}` of a text in order; then, if braces are left open, what they hold outside of those.
+    """The outermost objects of a text in order; the last one may be cut off.
 
-    Braces in strings do not count. Strings are told only inside braces: a quote in prose opens nothing.
+    A brace opens an object where a key follows; inside of one, all braces count but those in strings.
     """
-    opened: list[int] = []
-    closed: list[tuple[int, int]] = []
-    at = 0
-    while mark := _BRACKET.search(text, at):
+    start = at = depth = 0
+    while mark := _MARK.search(text, at):
         at = mark.end()
-        if mark[0] == "{":
-            opened.append(mark.start())
-        elif mark[0] == "}" and opened:
-            start = opened.pop()
-            while closed and closed[-1][0] > start:
-                closed.pop()
-            closed.append((start, at))
-        elif mark[0] == '"' and opened:
+        if mark[0] == "{" and (depth or _OPENING.match(text, mark.start())):
+            start = start if depth else mark.start()
+            depth += 1
+        elif mark[0] == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                yield text[start:at]
+        elif mark[0] == '"' and depth:
             string = _STRING.match(text, mark.start())
             at = string.end() if string else len(text)
-    tail_at = opened[0] if opened else len(text)
-    tail = ""
-    for start, end in closed:
-        yield text[start:end]
-        if start > tail_at:
-            tail += text[tail_at:start]
-            tail_at = end
-    if opened:
-        yield tail + text[tail_at:]
+    if depth:
+        yield text[start:]
 
 
 def _parse_object(span: str) -> dict[str, object] | Fault:

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import ClassVar, TypeVar
 
-from neon_syndicate._envkit.reply import Fault, Reply, last_json_object, reply_text
-from neon_syndicate.core.balance import TRADE_MAX, Penalty
-from neon_syndicate.core.codewords import canonical
-from neon_syndicate.core.vocabulary import Faction, Resource, Sector, Verb
+from .._envkit.reply import Fault, Reply, last_json_object, reply_text
+from .balance import TRADE_MAX, Penalty
+from .codewords import canonical
+from .vocabulary import Faction, Resource, Sector, Verb
 
 _ECHO_CHARS = 40
 _REASON_CHARS = 200

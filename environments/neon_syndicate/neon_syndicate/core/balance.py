@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from neon_syndicate.core.vocabulary import Lanes, Resource, Tier
+from .vocabulary import Lanes, Resource, Tier
 
 TURN_BUDGET: Final = 12
 LANE_CAP: Final = 120

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from neon_syndicate.core.mission import Mission, Packet
-from neon_syndicate.core.vocabulary import Faction, Sector
+from .mission import Mission, Packet
+from .vocabulary import Faction, Sector
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Collection, Sequence
 
-from neon_syndicate.core.balance import MESSAGE_GATE_DENOMINATOR, MESSAGE_GATE_NUMERATOR
+from .balance import MESSAGE_GATE_DENOMINATOR, MESSAGE_GATE_NUMERATOR
 
 
 def canonical(text: str) -> str:

@@ -1,31 +1,35 @@
 """Missions by task key: the written six, and an endless supply at levels 1 to 5, each certified by the solver."""
 
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 from typing import Final, Literal, get_args
 
-from neon_syndicate.core import lexicon
-from neon_syndicate.core.mission import Mission, Packet
-from neon_syndicate.core.missions import BUILTIN_MISSIONS
-from neon_syndicate.core.solver import clean_win, shortest_win
-from neon_syndicate.core.state import initial_state
-from neon_syndicate.core.vocabulary import FACTIONS, HOME, SECTORS, Faction, Lanes, Sector, Threat
+from . import lexicon
+from .mission import Mission, Packet
+from .missions import BUILTIN_MISSIONS
+from .solver import clean_win, shortest_win
+from .state import initial_state
+from .vocabulary import FACTIONS, HOME, SECTORS, Faction, Lanes, Sector, Threat, lane_tuple
 
 Split = Literal["train", "eval"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 LEVELS: Final = (1, 2, 3, 4, 5)
 
+_KEY: Final = re.compile(
+    r"(?P<split>train|eval)(?:\.(?P<seed>0|[1-9][0-9]*))?/(?P<level>[1-9])/(?P<index>0|[1-9][0-9]*)"
+)
 _NEED_BASE: Final[Lanes] = (32, 44, 36, 30)
-_NEED_SPREAD: Final = 0.08
-_START_STEP: Final = 5
+_NEED_SPREAD: Final = (0.92, 1.08)
+_START_OFFSETS: Final = (-5, 0, 5)
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
     """What a level asks for."""
 
+    number: int
     num_allies: int
     num_keywords: int
     num_packets: int
@@ -37,32 +41,37 @@ class Level:
     threat: Threat
     need_scale: float
     start: Lanes
-    start_steps: int
-    """Each lane starts up to this many steps of `_START_STEP` below or above `start`."""
+    """Each lane is moved by one of `_START_OFFSETS`."""
     fewest_turns: tuple[int, int]
     """The solver's minimum lies between these."""
 
 
 LEVEL: Final[dict[int, Level]] = {
-    1: Level(1, 2, 1, 0, 2, False, Threat.LOW, 1.0, (40, 25, 45, 45), 1, (5, 6)),
-    2: Level(1, 2, 1, 1, 3, False, Threat.LOW, 1.1, (35, 30, 50, 40), 1, (7, 7)),
-    3: Level(2, 3, 2, 1, 3, False, Threat.MEDIUM, 1.2, (40, 30, 60, 50), 1, (8, 9)),
-    4: Level(3, 3, 3, 1, 4, True, Threat.HIGH, 1.3, (45, 30, 70, 55), 1, (10, 10)),
-    5: Level(3, 4, 3, 2, 4, True, Threat.CRITICAL, 1.4, (45, 30, 60, 45), 1, (11, 12)),
+    1: Level(1, 1, 2, 1, 0, 2, False, Threat.LOW, 1.0, (40, 25, 45, 45), (5, 6)),
+    2: Level(2, 1, 2, 1, 1, 3, False, Threat.LOW, 1.1, (35, 30, 50, 40), (7, 7)),
+    3: Level(3, 2, 3, 2, 1, 3, False, Threat.MEDIUM, 1.2, (40, 30, 60, 50), (8, 9)),
+    4: Level(4, 3, 3, 3, 1, 4, True, Threat.HIGH, 1.3, (45, 30, 70, 55), (10, 10)),
+    5: Level(5, 3, 4, 3, 2, 4, True, Threat.CRITICAL, 1.4, (45, 30, 60, 45), (11, 12)),
 }
 """By level; the bands of `fewest_turns` rise strictly."""
 
 
-def generate_mission(split: Split, level: int, index: int) -> Mission:
+def task_key(split: Split, level: int, index: int, seed: int = 0) -> str:
+    """The key of a generated task; seeds other than 0 name further streams of the same split."""
+    return f"{split if seed == 0 else f'{split}.{seed}'}/{level}/{index}"
+
+
+def generate_mission(split: Split, level: int, index: int, seed: int = 0) -> Mission:
     """The mission of a task: drawn from its own stream until the solver certifies it.
 
     Certified means: the fewest turns lie in the level's band, and some play wins without any penalty.
     """
-    _check(split, level, index)
-    rng = Random(f"neon-syndicate/{split}/{level}/{index}")
+    _check(split, level, index, seed)
+    key = task_key(split, level, index, seed)
+    rng = Random(f"neon-syndicate/{key}")
     low, high = LEVEL[level].fewest_turns
     while True:
-        mission = _draw(rng, split, level, index)
+        mission = _draw(rng, key, LEVEL[level], lexicon.CODE_FIRST_LETTERS[split])
         start = initial_state(mission)
         win = shortest_win(start)
         if win is not None and low <= len(win) <= high and clean_win(start) is not None:
@@ -71,14 +80,14 @@ def generate_mission(split: Split, level: int, index: int) -> Mission:
 
 @lru_cache(maxsize=4096)
 def mission_of(key: str) -> Mission:
-    """The mission of a task key, `builtin/ID` or `SPLIT/LEVEL/INDEX`. Raises ValueError for any other text."""
+    """The mission of a task key. Raises ValueError for a text that is none."""
     for mission in BUILTIN_MISSIONS:
         if mission.key == key:
             return mission
-    split, _, numbers = key.partition("/")
-    level, _, index = numbers.partition("/")
-    if split in SPLITS and _is_plain_number(level) and _is_plain_number(index):
-        return generate_mission(SPLITS[SPLITS.index(split)], int(level), int(index))
+    named = _KEY.fullmatch(key)
+    if named is not None and named["seed"] != "0":
+        split = SPLITS[SPLITS.index(named["split"])]
+        return generate_mission(split, int(named["level"]), int(named["index"]), int(named["seed"] or 0))
     builtin = ", ".join(mission.key for mission in BUILTIN_MISSIONS)
     raise ValueError(f"task key: got {key!r}, allowed: {builtin}, or SPLIT/LEVEL/INDEX such as train/3/17")
 
@@ -88,39 +97,33 @@ def next_level(recent_success_fraction: float) -> int:
     return min(LEVELS[-1], max(LEVELS[0], round(LEVELS[-1] * recent_success_fraction)))
 
 
-def _is_plain_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and (text == "0" or not text.startswith("0"))
-
-
-def _check(split: str, level: int, index: int) -> None:
+def _check(split: str, level: int, index: int, seed: int) -> None:
     if split not in SPLITS:
         raise ValueError(f"split: got {split!r}, allowed: {', '.join(SPLITS)}")
     if level not in LEVELS:
         raise ValueError(f"level: got {level!r}, allowed: 1 to 5")
-    if index < 0:
-        raise ValueError(f"index: got {index!r}, allowed: 0 and up")
+    if index < 0 or seed < 0:
+        raise ValueError(f"index and seed: got {index!r} and {seed!r}, allowed: 0 and up")
 
 
-def _draw(rng: Random, split: str, level: int, index: int) -> Mission:
-    asked = LEVEL[level]
+def _draw(rng: Random, key: str, asked: Level, first_letters: str) -> Mission:
     trail = rng.sample(SECTORS, asked.num_packets)
     allies = _draw_allies(rng, asked, trail)
     cold = [sector for sector in SECTORS if sector not in trail]
     leads = _draw_leads(rng, trail, cold, asked.num_ambiguous)
-    scale = asked.need_scale
     cargo = rng.choice(lexicon.CARGO)
     return Mission(
-        key=f"{split}/{level}/{index}",
-        difficulty=f"level {level}",
+        key=key,
+        difficulty=f"level {asked.number}",
         title=f"{rng.choice(lexicon.CODE_WORD_FIRST)} {rng.choice(lexicon.CODE_WORD_SECOND)}".title(),
         stakes=f"{cargo[0].upper()}{cargo[1:]} {rng.choice(lexicon.DANGER)}.",
         rumour=_rumour(rng, leads[0]),
         allies=allies,
-        code=_draw_code(rng, split, asked),
+        code=_draw_code(rng, first_letters, asked),
         sector=trail[-1],
         keywords=_draw_keywords(rng, asked.num_keywords),
-        need=_lanes(round(base * scale * rng.uniform(1 - _NEED_SPREAD, 1 + _NEED_SPREAD)) for base in _NEED_BASE),
-        start=_lanes(lane + _START_STEP * rng.randint(-asked.start_steps, asked.start_steps) for lane in asked.start),
+        need=lane_tuple(round(base * asked.need_scale * rng.uniform(*_NEED_SPREAD)) for base in _NEED_BASE),
+        start=lane_tuple(lane + rng.choice(_START_OFFSETS) for lane in asked.start),
         threat=asked.threat,
         public=Packet(allies=allies[:1], leads=leads[0]),
         packets=_draw_packets(rng, asked, allies, trail, leads) | {sector: Packet(lexicon.COLD) for sector in cold},
@@ -133,9 +136,7 @@ def _draw_allies(rng: Random, asked: Level, trail: list[Sector]) -> tuple[Factio
     return tuple(rng.sample(at_home if asked.num_allies > 1 else FACTIONS, asked.num_allies))
 
 
-def _draw_leads(
-    rng: Random, trail: list[Sector], cold: list[Sector], num_ambiguous: int
-) -> list[tuple[Sector, ...]]:
+def _draw_leads(rng: Random, trail: list[Sector], cold: list[Sector], num_ambiguous: int) -> list[tuple[Sector, ...]]:
     """The lead to each sector of the trail; the ambiguous ones also name a cold sector, in the order of `SECTORS`."""
     ambiguous = rng.sample(range(len(trail)), num_ambiguous)
     candidates = [{sector, rng.choice(cold)} if place in ambiguous else {sector} for place, sector in enumerate(trail)]
@@ -160,8 +161,8 @@ def _draw_packets(
     return packets
 
 
-def _draw_code(rng: Random, split: str, asked: Level) -> str:
-    first = rng.choice(lexicon.SYLLABLE_FIRST_BY_SPLIT[split]) + rng.choice(lexicon.VOWELS)
+def _draw_code(rng: Random, first_letters: str, asked: Level) -> str:
+    first = rng.choice(first_letters) + rng.choice(lexicon.VOWELS)
     rest = (rng.choice(lexicon.CONSONANTS) + rng.choice(lexicon.VOWELS) for _ in range(asked.num_syllables - 1))
     number = f"-{rng.randint(10, 99)}" if asked.has_number else ""
     return "OP-" + first + "".join(rest) + number
@@ -176,8 +177,3 @@ def _draw_keywords(rng: Random, num_keywords: int) -> tuple[str, ...]:
 def _rumour(rng: Random, lead: tuple[Sector, ...]) -> str:
     places = ", or ".join(lexicon.PLACE[sector] for sector in lead)
     return f"{rng.choice(lexicon.WITNESS)} saw it last {places}."
-
-
-def _lanes(values: Iterable[int]) -> Lanes:
-    credits, intel, influence, energy = values
-    return credits, intel, influence, energy

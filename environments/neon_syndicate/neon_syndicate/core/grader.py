@@ -6,16 +6,21 @@ F(next) - F(now) - penalties (+ the bonus on the winning step), so a return is G
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple
 
-from neon_syndicate.core import balance
-from neon_syndicate.core.balance import PENALTY, REPUTATION_TO_ALLY, Penalty
-from neon_syndicate.core.mission import Mission
-from neon_syndicate.core.state import State, World, initial_state
-from neon_syndicate.core.vocabulary import SEAT
+from . import balance
+from .balance import PENALTY, REPUTATION_TO_ALLY, Penalty
+from .mission import Mission
+from .state import State, World, initial_state
+from .vocabulary import SEAT
 
 RewardName = Literal["shaped", "grader", "success"]
-REWARDS: Final[tuple[RewardName, ...]] = get_args(RewardName)
+METRIC_OF_REWARD: Final[dict[RewardName, str]] = {
+    "shaped": "shaped_return",
+    "grader": "grader_score",
+    "success": "success",
+}
+"""Under which metric each training signal is always recorded."""
 
 
 class Gates(NamedTuple):
@@ -106,6 +111,10 @@ class Grade:
     """Fraction of played turns that moved a gate forward."""
     guardrail_hits: int
     """Turns that earned a penalty: those a guardrail would have stopped had it known all."""
+
+    def signal(self, reward: RewardName) -> float:
+        """The selected training signal."""
+        return self.metrics()[METRIC_OF_REWARD[reward]]
 
     def metrics(self) -> dict[str, float]:
         """Every number of the grade under its metric name."""

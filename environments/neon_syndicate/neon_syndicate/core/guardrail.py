@@ -6,8 +6,8 @@ Something the user asks for: it never plays for a policy in training or in its e
 from dataclasses import dataclass
 from random import Random
 
-from neon_syndicate.core import balance
-from neon_syndicate.core.actions import (
+from . import balance
+from .actions import (
     Action,
     DeployAsset,
     Malformed,
@@ -18,10 +18,10 @@ from neon_syndicate.core.actions import (
     SecureExtraction,
     TradeResources,
 )
-from neon_syndicate.core.codewords import canonical, message_score
-from neon_syndicate.core.observation import Observation
-from neon_syndicate.core.strategies import Strategy, can_afford, held, heuristic, is_repeat
-from neon_syndicate.core.vocabulary import Resource, Threat
+from .codewords import canonical, message_score
+from .observation import Observation
+from .strategies import Strategy, can_afford, held, heuristic, is_repeat
+from .vocabulary import Resource, Threat
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def decide(seen: Observation, proposed: Action | Malformed, rng: Random, fallbac
 
 
 def objection(seen: Observation, action: Action | Malformed) -> str | None:
-    """Why an action would be penalised or give the mission away, judged by the observation alone; None if it is fine."""
+    """Why an action would be penalised or would give the mission away, by the observation alone; None if fine."""
     if isinstance(action, Malformed):
         return "malformed"
     if is_repeat(seen, action):

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from neon_syndicate.core.vocabulary import Sector
+from .vocabulary import Sector
 
 CODE_WORD_FIRST: Final = (
     "amber", "ashen", "blind", "borrowed", "brass", "broken", "chrome", "civil", "cobalt", "crooked", "distant",
@@ -15,7 +15,7 @@ CODE_WORD_SECOND: Final = (
     "river", "saint", "shutter", "signal", "sparrow", "stairwell", "suitcase", "tenant", "ticket", "tram", "tunnel",
     "umbrella", "vendor", "winter",
 )  # fmt: skip
-SYLLABLE_FIRST_BY_SPLIT: Final = {"train": "BCDFGHJ", "eval": "KLMNPRSTVZ"}
+CODE_FIRST_LETTERS: Final = {"train": "BCDFGHJ", "eval": "KLMNPRSTVZ"}
 """First letters of operation codes: no code of one split can occur in the other."""
 CONSONANTS: Final = "BCDFGHJKLMNPRSTVZ"
 VOWELS: Final = "AEIOU"

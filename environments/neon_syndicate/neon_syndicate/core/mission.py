@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from neon_syndicate.core.balance import TURN_BUDGET
-from neon_syndicate.core.vocabulary import Faction, Lanes, Sector, Threat
+from .balance import TURN_BUDGET
+from .vocabulary import Faction, Lanes, Sector, Threat
 
 
 @dataclass(frozen=True, slots=True)

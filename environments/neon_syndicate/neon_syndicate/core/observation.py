@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from neon_syndicate.core.actions import Action, Malformed, Signature
-from neon_syndicate.core.balance import Penalty
-from neon_syndicate.core.clues import Known
-from neon_syndicate.core.mission import Packet
-from neon_syndicate.core.state import State
-from neon_syndicate.core.vocabulary import Faction, Lanes, Sector, Threat
+from .actions import Action, Malformed, Signature
+from .balance import Penalty
+from .clues import Known
+from .mission import Packet
+from .state import State
+from .vocabulary import Faction, Lanes, Sector, Threat
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from neon_syndicate.core.actions import Action, DeployAsset, Malformed, NegotiatePact, ScoutSector, TradeResources
-from neon_syndicate.core.balance import PENALTY, REPUTATION_TO_ALLY, Penalty
-from neon_syndicate.core.observation import Observation
-from neon_syndicate.core.vocabulary import FACTIONS, RESOURCES
+from .actions import Action, DeployAsset, Malformed, NegotiatePact, ScoutSector, TradeResources
+from .balance import PENALTY, REPUTATION_TO_ALLY, Penalty
+from .observation import Observation
+from .vocabulary import FACTIONS, RESOURCES
 
 SYSTEM_PROMPT: Final = """\
 You run a crew in a neon city. Finish the mission within 12 turns.
@@ -89,9 +89,7 @@ def _named(action: Action | None) -> str:
 
 
 def _standing(seen: Observation) -> tuple[str, ...]:
-    lanes = ", ".join(
-        f"{name} {has}/{need}" for name, has, need in zip(RESOURCES, seen.lanes, seen.need, strict=True)
-    )
+    lanes = ", ".join(f"{name} {has}/{need}" for name, has, need in zip(RESOURCES, seen.lanes, seen.need, strict=True))
     reputation = ", ".join(
         f"{faction} {value}/{REPUTATION_TO_ALLY}"
         for faction, value in zip(FACTIONS, seen.reputation, strict=True)

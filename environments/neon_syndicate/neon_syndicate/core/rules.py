@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from neon_syndicate.core import balance
-from neon_syndicate.core.actions import (
+from . import balance
+from .actions import (
     Action,
     DeployAsset,
     NegotiatePact,
@@ -19,12 +19,12 @@ from neon_syndicate.core.actions import (
     SecureExtraction,
     TradeResources,
 )
-from neon_syndicate.core.balance import LANE_CAP, Penalty
-from neon_syndicate.core.clues import confirm_sector, reveal
-from neon_syndicate.core.codewords import canonical, message_score, passes_gate
-from neon_syndicate.core.mission import Mission
-from neon_syndicate.core.state import Extraction, World
-from neon_syndicate.core.vocabulary import HOME, LANE, SEAT, Lanes, Resource, Threat
+from .balance import LANE_CAP, Penalty
+from .clues import confirm_sector, reveal
+from .codewords import canonical, message_score, passes_gate
+from .mission import Mission
+from .state import Extraction, World
+from .vocabulary import HOME, LANE, SEAT, Lanes, Resource, Threat, lane_tuple
 
 
 class Verdict(NamedTuple):
@@ -64,12 +64,11 @@ def negotiate_pact(mission: Mission, world: World, action: NegotiatePact) -> Ver
     has_leverage = HOME[action.faction] in world.scouted
     reputation = list(world.reputation)
     reputation[seat] += balance.REPUTATION_GAIN_WITH_LEVERAGE if has_leverage else balance.REPUTATION_GAIN
-    ghostwire, iron_vultures, civic_shield, black_orchid = reputation
     return Verdict(
         replace(
             world,
             lanes=_gain(world.lanes, Resource.INFLUENCE, -balance.NEGOTIATION_INFLUENCE),
-            reputation=(ghostwire, iron_vultures, civic_shield, black_orchid),
+            reputation=lane_tuple(reputation),
         )
     )
 
@@ -92,9 +91,7 @@ def deploy_asset(mission: Mission, world: World, action: DeployAsset) -> Verdict
     if held(world, Resource.ENERGY) < balance.DEPLOY_ENERGY:
         return _refuse(world, Penalty.NO_ENERGY)
     return Verdict(
-        replace(
-            world, lanes=_gain(world.lanes, Resource.ENERGY, -balance.DEPLOY_ENERGY), deployed=action.sector
-        )
+        replace(world, lanes=_gain(world.lanes, Resource.ENERGY, -balance.DEPLOY_ENERGY), deployed=action.sector)
     )
 
 
@@ -167,8 +164,7 @@ def _gain(lanes: Lanes, resource: Resource, amount: int) -> Lanes:
     """The lanes with `amount` added to one; a gain stops at the cap."""
     changed = list(lanes)
     changed[LANE[resource]] = min(LANE_CAP, changed[LANE[resource]] + amount)
-    credits, intel, influence, energy = changed
-    return credits, intel, influence, energy
+    return lane_tuple(changed)
 
 
 def _shift(threat: Threat, steps: int) -> Threat:

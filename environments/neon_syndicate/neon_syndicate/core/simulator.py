@@ -1,16 +1,15 @@
 """The simulator: one action, or one reply that holds none, moves an episode one turn on."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from neon_syndicate._envkit.reply import Reply
-from neon_syndicate.core.actions import SILENCE, Action, Malformed, parse_action, signature
-from neon_syndicate.core.balance import Penalty
-from neon_syndicate.core.grader import moves_a_gate
-from neon_syndicate.core.mission import Mission
-from neon_syndicate.core.rules import PASSIVE, RULES, Verdict
-from neon_syndicate.core.state import Ledger, State, initial_state
-from neon_syndicate.core.vocabulary import Threat
+from .._envkit.reply import Reply
+from .actions import SILENCE, Action, Malformed, parse_action, signature
+from .balance import Penalty
+from .grader import moves_a_gate
+from .mission import Mission
+from .rules import PASSIVE, RULES, Verdict
+from .state import Ledger, State, initial_state
+from .vocabulary import Threat
 
 _PENALTY_INDEX = {kind: index for index, kind in enumerate(Penalty)}
 
@@ -53,16 +52,15 @@ def settle(state: State) -> State:
 
 
 def _entered(ledger: Ledger, action: Action | Malformed, verdict: Verdict, is_productive: bool) -> Ledger:
-    is_malformed = isinstance(action, Malformed)
     is_silent = action is SILENCE
     return Ledger(
         turn=ledger.turn + 1,
         last_action=action,
         last_penalties=verdict.penalties,
-        repeat_signature=ledger.repeat_signature if is_malformed else signature(action),
+        repeat_signature=ledger.repeat_signature if isinstance(action, Malformed) else signature(action),
         penalty_counts=_counted(ledger.penalty_counts, verdict.penalties),
         num_silent=ledger.num_silent + is_silent,
-        num_malformed=ledger.num_malformed + (is_malformed and not is_silent),
+        num_malformed=ledger.num_malformed + (isinstance(action, Malformed) and not is_silent),
         num_illegal=ledger.num_illegal + verdict.is_refused,
         num_penalised=ledger.num_penalised + (bool(verdict.penalties) and not is_silent),
         num_productive=ledger.num_productive + is_productive,

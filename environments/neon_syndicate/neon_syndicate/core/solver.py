@@ -17,14 +17,18 @@ from functools import reduce
 from itertools import count
 from typing import Final, NamedTuple
 
-from neon_syndicate.core import balance
-from neon_syndicate.core.actions import Action, SecureExtraction
-from neon_syndicate.core.codewords import passes_gate
-from neon_syndicate.core.grader import gates, grade
-from neon_syndicate.core.mission import Mission
-from neon_syndicate.core.simulator import step
-from neon_syndicate.core.solver_model import Model, Position
-from neon_syndicate.core.state import State, initial_state
+from . import balance
+from .actions import Action, SecureExtraction
+from .balance import REPUTATION_TO_ALLY
+from .codewords import passes_gate
+from .grader import gates, grade
+from .mission import Mission
+from .simulator import step
+from .solver_bound import TurnsBound
+from .solver_moves import Moves
+from .solver_position import Clues, Position, position_of
+from .state import State, initial_state
+from .vocabulary import SEAT, Lanes
 
 LOSS_LIMIT: Final = 1.0 + balance.WIN_BONUS - 0.90
 """Loss up to which a win is sure to return more than any failure."""
@@ -117,32 +121,38 @@ def _search(state: State, num_keywords: int, loss_limit: float | None) -> tuple[
 
     With None penalties do not count.
     """
-    model = Model(state.mission, num_keywords, is_loss_counted=loss_limit is not None)
-    start = model.position(state)
-    turns_left = state.mission.budget - state.ledger.turn
+    mission, is_loss_counted = state.mission, loss_limit is not None
+    clues = Clues(mission, num_keywords)
+    moves, bound = Moves(mission, clues, is_loss_counted), TurnsBound(mission, clues)
+    turns_left = mission.budget - state.ledger.turn
+    start = position_of(state, is_loss_counted)
     serial = count()
     frontier = _Frontier()
-    queue = [_Node(0.0, model.turns_bound(start), 0, next(serial), start, None, None)]
+    queue = [_Node(0.0, bound.turns(start), 0, next(serial), start, None, None)]
     while queue:
         node = heapq.heappop(queue)
         if node.position is None:
             return _plan(node)
         turns = 1 - node.minus_turns
-        if model.is_won(node.position):
-            heapq.heappush(queue, _extraction(model, node, node.position, turns, next(serial)))
-        for action, position, loss in model.moves(node.position):
-            total, reach = node.loss + loss, turns + model.turns_bound(position)
+        if _is_won(mission, clues, node.position):
+            extraction = SecureExtraction(mission.sector, ", ".join(clues.keywords[node.position.scouted]))
+            heapq.heappush(queue, _Node(node.loss, turns, -turns, next(serial), None, extraction, node))
+        for action, position, loss in moves.of(node.position):
+            total, reach = node.loss + loss, turns + bound.turns(position)
             is_within = reach <= turns_left and (loss_limit is None or total <= loss_limit)
             if is_within and frontier.admits(position, turns, total):
                 heapq.heappush(queue, _Node(total, reach, -turns, next(serial), position, action, node))
     return None
 
 
-def _extraction(model: Model, node: _Node, position: Position, turns: int, serial: int) -> _Node:
-    """The winning extraction, with every code word known."""
-    words = model.known_keywords[position.scouted]
-    action = SecureExtraction(model.mission.sector, ", ".join(words))
-    return _Node(node.loss, turns, -turns, serial, None, action, node)
+def _is_won(mission: Mission, clues: Clues, at: Position) -> bool:
+    """Whether extracting now wins."""
+    return (
+        at.is_done
+        and clues.is_enough[at.scouted]
+        and all(held >= need for held, need in zip(at.lanes, mission.need, strict=True))
+        and all(at.reputation[SEAT[ally]] >= REPUTATION_TO_ALLY for ally in mission.allies)
+    )
 
 
 def _plan(node: _Node) -> tuple[Action, ...]:
@@ -153,23 +163,30 @@ def _plan(node: _Node) -> tuple[Action, ...]:
     return tuple(actions[::-1])
 
 
+class _Rival(NamedTuple):
+    lanes: Lanes
+    turns: int
+    loss: float
+
+    def beats(self, other: "_Rival") -> bool:
+        """Whether this one matches or beats the other in everything."""
+        (a, b, c, d), (e, f, g, h) = self.lanes, other.lanes
+        has_as_much = a >= e and b >= f and c >= g and d >= h
+        return has_as_much and self.turns <= other.turns and self.loss <= other.loss
+
+
 class _Frontier:
     """The positions not yet beaten: per kind of position, those no other matches or beats in lanes, turns and loss."""
 
     def __init__(self) -> None:
-        self._held: dict[tuple[object, ...], list[tuple[float, ...]]] = {}
+        self._held: dict[tuple[object, ...], list[_Rival]] = {}
 
     def admits(self, position: Position, turns: int, loss: float) -> bool:
         """Whether the position is not beaten; if so it is held, in place of those it beats."""
-        credits, intel, influence, energy = position[:4]
-        rivals = self._held.setdefault(position[4:], [])
-        for c, i, f, e, t, l in rivals:
-            if c >= credits and i >= intel and f >= influence and e >= energy and t <= turns and l <= loss:
-                return False
-        rivals[:] = [
-            (c, i, f, e, t, l)
-            for c, i, f, e, t, l in rivals
-            if not (credits >= c and intel >= i and influence >= f and energy >= e and turns <= t and loss <= l)
-        ]
-        rivals.append((credits, intel, influence, energy, turns, loss))
+        new = _Rival(position.lanes, turns, loss)
+        rivals = self._held.setdefault(position[1:], [])
+        if any(rival.beats(new) for rival in rivals):
+            return False
+        rivals[:] = [rival for rival in rivals if not new.beats(rival)]
+        rivals.append(new)
         return True

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from neon_syndicate.core.actions import Action, Malformed, Signature
-from neon_syndicate.core.balance import PENALTY, REPUTATION_TO_ALLY, Penalty
-from neon_syndicate.core.clues import Known, briefing
-from neon_syndicate.core.mission import Mission
-from neon_syndicate.core.vocabulary import FACTIONS, HOME, Faction, Lanes, Sector, Threat
+from .actions import Action, Malformed, Signature
+from .balance import PENALTY, REPUTATION_TO_ALLY, Penalty
+from .clues import Known, briefing
+from .mission import Mission
+from .vocabulary import FACTIONS, HOME, Faction, Lanes, Sector, Threat
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,7 @@ class Ledger:
     @property
     def penalty(self) -> float:
         """Sum of all penalties so far, at least 0."""
-        return sum(
-            count * PENALTY[kind] for kind, count in zip(Penalty, self.penalty_counts, strict=True) if count
-        )
+        return sum(count * PENALTY[kind] for kind, count in zip(Penalty, self.penalty_counts, strict=True) if count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,5 @@ class State:
 
 def initial_state(mission: Mission) -> State:
     """A mission before its first turn."""
-    world = World(
-        lanes=mission.start, reputation=(0, 0, 0, 0), threat=mission.threat, known=briefing(mission)
-    )
+    world = World(lanes=mission.start, reputation=(0, 0, 0, 0), threat=mission.threat, known=briefing(mission))
     return State(mission, world, Ledger())

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Final
 
-from neon_syndicate.core import balance
-from neon_syndicate.core.actions import (
+from . import balance
+from .actions import (
     Action,
     DeployAsset,
     NegotiatePact,
@@ -16,9 +16,9 @@ from neon_syndicate.core.actions import (
     TradeResources,
     signature,
 )
-from neon_syndicate.core.balance import REPUTATION_TO_ALLY, TRADE_MAX
-from neon_syndicate.core.observation import Observation
-from neon_syndicate.core.vocabulary import FACTIONS, HOME, LANE, RESOURCES, SEAT, SECTORS, Faction, Resource, Sector, Threat
+from .balance import REPUTATION_TO_ALLY, TRADE_MAX
+from .observation import Observation
+from .vocabulary import FACTIONS, HOME, LANE, RESOURCES, SEAT, SECTORS, Faction, Resource, Sector, Threat
 
 Strategy = Callable[[Observation, Random], Action]
 """An action for an observation; chance comes from the generator passed in, never from elsewhere."""

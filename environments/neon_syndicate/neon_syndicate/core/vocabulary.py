@@ -1,5 +1,6 @@
 """The names of the game, in one copy: factions, sectors, resources, threat levels, verbs, tiers."""
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import Final
 
@@ -85,3 +86,9 @@ HOME: Final[dict[Faction, Sector]] = {
 
 Lanes = tuple[int, int, int, int]
 """One whole number per resource, in the order of `RESOURCES`."""
+
+
+def lane_tuple(values: Iterable[int]) -> Lanes:
+    """The four values as a tuple."""
+    first, second, third, fourth = values
+    return first, second, third, fourth
