@@ -1,6 +1,6 @@
 """The arguments of this environment: names, defaults and checks, once for both verifiers APIs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from typing import Annotated, Literal, Self
 
@@ -37,13 +37,16 @@ class NeonArguments(BaseModel):
     difficulty: Annotated[Difficulty | None, BeforeValidator(_read_level)] = None
     """easy, medium, hard: the written missions of that tier; 1 to 5: generated missions of that level."""
     procedural: bool = Field(False, strict=True)
-    """Generated missions, levels 1 to 5 in turn. With none of these three: the six written missions, easy to hard."""
+    """Generated missions, levels 1 to 5 in turn. With none of these three: the six written missions, easy to hard.
+
+    Whatever is chosen comes round again and again; a written mission as written once, then with other codes and words.
+    """
     num_tasks: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
-    """Tasks to load. By default all there are: generated missions never end (in v0, 1000)."""
+    """Tasks to load. By default they never end (in v0, whose datasets do, 1000)."""
     split: Split = "train"
-    """Stream of generated missions; the written ones are the same in both."""
+    """No task of one split is in the other."""
     seed: Annotated[Whole, Field(ge=0)] = 0
-    """Names further streams of generated missions."""
+    """Names the streams that codes, code words and generated missions are drawn from."""
     reward: RewardName = "shaped"
     """The training signal: shaped (dense return), grader (G), success (0 or 1). All three are always recorded."""
 
@@ -70,23 +73,18 @@ class NeonArguments(BaseModel):
         return self
 
     @property
-    def is_generated(self) -> bool:
-        """Whether missions come from the generator."""
-        return self.procedural or self.difficulty in LEVELS
-
-    @property
     def is_endless(self) -> bool:
         """Whether there is no last task."""
-        return self.is_generated and self.num_tasks is None
+        return self.num_tasks is None
 
     def task_keys(self) -> Iterator[str]:
-        """The keys of the tasks chosen, in order."""
-        return islice(self._all_keys(), self.num_tasks)
+        """The keys of the tasks chosen, in order: the chosen missions or levels in turn, again and again."""
+        chosen = self._series()
+        keys = (task_key(self.split, series, index, self.seed) for index in count() for series in chosen)
+        return islice(keys, self.num_tasks)
 
-    def _all_keys(self) -> Iterator[str]:
-        if self.is_generated:
-            levels = [level for level in LEVELS if self.difficulty in (None, level)]
-            return (task_key(self.split, level, index, self.seed) for index in count() for level in levels)
-        chosen = [mission for mission in BUILTIN_MISSIONS if self.difficulty in (None, mission.difficulty)]
-        named = [f"builtin/{mission_id}" for mission_id in self.missions or ()]
-        return iter(named or [mission.key for mission in chosen])
+    def _series(self) -> Sequence[int | str]:
+        if self.procedural or self.difficulty in LEVELS:
+            return [level for level in LEVELS if self.difficulty in (None, level)]
+        of_tier = [mission for mission in BUILTIN_MISSIONS if self.difficulty in (None, mission.difficulty)]
+        return self.missions or [mission.key.removeprefix("builtin/") for mission in of_tier]

@@ -16,8 +16,8 @@ from .core.prompts import SYSTEM_PROMPT, turn_text
 from .core.simulator import settle, step
 from .core.state import initial_state
 
-NUM_GENERATED_V0 = 1000
-"""Tasks of an endless choice in v0, whose datasets end."""
+NUM_TASKS_V0 = 1000
+"""Tasks in v0 where `num_tasks` is not given: its datasets end."""
 
 
 class LegacyArguments(NeonArguments):
@@ -78,7 +78,7 @@ def _load_v0(arguments: LegacyArguments) -> Any:
     def dataset(split: Split) -> Any:
         chosen = arguments.model_copy(update={"split": split})
         if chosen.is_endless:
-            chosen = chosen.model_copy(update={"num_tasks": NUM_GENERATED_V0})
+            chosen = chosen.model_copy(update={"num_tasks": NUM_TASKS_V0})
         return Dataset.from_list([_row(key) for key in chosen.task_keys()])
 
     def metric(name: str) -> Any:

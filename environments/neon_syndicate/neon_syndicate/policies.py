@@ -112,13 +112,13 @@ PLAYERS: Final[dict[str, Player]] = {
     "heuristic": seeing(strategies.heuristic),
     "oracle": oracle,
     "noisy": seeing(noisy(strategies.heuristic)),
-    "hybrid-idle": guarded(seeing(strategies.idle)),
-    "hybrid-random": guarded(seeing(strategies.random_legal)),
-    "hybrid-curriculum": guarded(seeing(strategies.curriculum)),
-    "hybrid-noisy": guarded(seeing(noisy(strategies.heuristic))),
-    **{f"exploit-{name}": attacking(exploit) for name, exploit in EXPLOITS.items()},
+    "hybrid_idle": guarded(seeing(strategies.idle)),
+    "hybrid_random": guarded(seeing(strategies.random_legal)),
+    "hybrid_curriculum": guarded(seeing(strategies.curriculum)),
+    "hybrid_noisy": guarded(seeing(noisy(strategies.heuristic))),
+    **{f"exploit_{name}": attacking(exploit) for name, exploit in EXPLOITS.items()},
 }
-"""By name; `exploit-...` are the catalogue."""
+"""By name; `exploit_...` are the catalogue."""
 
 LADDER: Final = ("idle", "random", "curriculum", "heuristic", "oracle")
 """Worst to best."""

@@ -1,14 +1,17 @@
-"""Missions by task key: the written six, and an endless supply at levels 1 to 5, each certified by the solver."""
+"""Missions by task key: the written six, variants of them, and an endless supply at levels 1 to 5.
+
+Every generated mission is certified by the solver.
+"""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 from typing import Final, Literal, get_args
 
 from . import lexicon
 from .mission import Mission, Packet
-from .missions import BUILTIN_MISSIONS
+from .missions import BUILTIN_IDS, BUILTIN_MISSIONS
 from .solver import clean_win, shortest_win
 from .state import initial_state
 from .vocabulary import FACTIONS, HOME, SECTORS, Faction, Lanes, Sector, Threat, lane_tuple
@@ -18,8 +21,9 @@ SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 LEVELS: Final = (1, 2, 3, 4, 5)
 
 _KEY: Final = re.compile(
-    r"(?P<split>train|eval)(?:\.(?P<seed>0|[1-9][0-9]*))?/(?P<level>[1-9])/(?P<index>0|[1-9][0-9]*)"
+    r"(?P<split>train|eval)(?:\.[1-9][0-9]*)?/(?P<series>[1-9]|task_[a-z_]+)/(?:0|[1-9][0-9]*)", re.ASCII
 )
+_VARIANT_SYLLABLES: Final = 3
 _NEED_BASE: Final[Lanes] = (32, 44, 36, 30)
 _NEED_SPREAD: Final = (0.92, 1.08)
 _START_OFFSETS: Final = (-5, 0, 5)
@@ -56,54 +60,57 @@ LEVEL: Final[dict[int, Level]] = {
 """By level; the bands of `fewest_turns` rise strictly."""
 
 
-def task_key(split: Split, level: int, index: int, seed: int = 0) -> str:
-    """The key of a generated task; seeds other than 0 name further streams of the same split."""
-    return f"{split if seed == 0 else f'{split}.{seed}'}/{level}/{index}"
+def task_key(split: Split, series: int | str, index: int, seed: int = 0) -> str:
+    """The key of a task. The series is a level, or the id of a written mission.
+
+    The first of a written mission's series in `train` is the mission as written; the others, and all of `eval`, are
+    variants with a code and code words of their own. Seeds other than 0 name further streams of the same split.
+    """
+    if series in BUILTIN_IDS and (split, index, seed) == ("train", 0, 0):
+        return f"builtin/{series}"
+    return f"{split if seed == 0 else f'{split}.{seed}'}/{series}/{index}"
+
+
+@lru_cache(maxsize=4096)
+def mission_of(key: str) -> Mission:
+    """The mission of a task key. Raises ValueError for a text that is none."""
+    written = {mission.key: mission for mission in BUILTIN_MISSIONS}
+    if key in written:
+        return written[key]
+    named = _KEY.fullmatch(key)
+    if named is None or f"builtin/{named['series']}" not in {*written, *(f"builtin/{level}" for level in LEVELS)}:
+        allowed = ", ".join((*written, "SPLIT/LEVEL/INDEX such as train/3/17"))
+        raise ValueError(f"task key: got {key!r}, allowed: {allowed}, or a written mission's id in place of LEVEL")
+    rng, first_letters = Random(f"neon-syndicate/{key}"), lexicon.CODE_FIRST_LETTERS[named["split"]]
+    if named["series"].isdecimal():
+        return _certified(rng, key, LEVEL[int(named["series"])], first_letters)
+    mission = written[f"builtin/{named['series']}"]
+    code = _draw_code(rng, first_letters, _VARIANT_SYLLABLES)
+    return replace(mission, key=key, code=code, keywords=_draw_keywords(rng, len(mission.keywords)))
 
 
 def generate_mission(split: Split, level: int, index: int, seed: int = 0) -> Mission:
-    """The mission of a task: drawn from its own stream until the solver certifies it.
+    """The generated mission of a level, certified by the solver. Raises ValueError for what there is none of."""
+    return mission_of(task_key(split, level, index, seed))
+
+
+def _certified(rng: Random, key: str, level: Level, first_letters: str) -> Mission:
+    """Draw missions from the task's stream until the solver certifies one.
 
     Certified means: the fewest turns lie in the level's band, and some play wins without any penalty.
     """
-    _check(split, level, index, seed)
-    key = task_key(split, level, index, seed)
-    rng = Random(f"neon-syndicate/{key}")
-    low, high = LEVEL[level].fewest_turns
+    low, high = level.fewest_turns
     while True:
-        mission = _draw(rng, key, LEVEL[level], lexicon.CODE_FIRST_LETTERS[split])
+        mission = _draw(rng, key, level, first_letters)
         start = initial_state(mission)
         win = shortest_win(start)
         if win is not None and low <= len(win) <= high and clean_win(start) is not None:
             return mission
 
 
-@lru_cache(maxsize=4096)
-def mission_of(key: str) -> Mission:
-    """The mission of a task key. Raises ValueError for a text that is none."""
-    for mission in BUILTIN_MISSIONS:
-        if mission.key == key:
-            return mission
-    named = _KEY.fullmatch(key)
-    if named is not None and named["seed"] != "0":
-        split = SPLITS[SPLITS.index(named["split"])]
-        return generate_mission(split, int(named["level"]), int(named["index"]), int(named["seed"] or 0))
-    builtin = ", ".join(mission.key for mission in BUILTIN_MISSIONS)
-    raise ValueError(f"task key: got {key!r}, allowed: {builtin}, or SPLIT/LEVEL/INDEX such as train/3/17")
-
-
 def next_level(recent_success_fraction: float) -> int:
     """The level an adaptive sampler asks for: five times the recent success, rounded, within 1..5."""
     return min(LEVELS[-1], max(LEVELS[0], round(LEVELS[-1] * recent_success_fraction)))
-
-
-def _check(split: str, level: int, index: int, seed: int) -> None:
-    if split not in SPLITS:
-        raise ValueError(f"split: got {split!r}, allowed: {', '.join(SPLITS)}")
-    if level not in LEVELS:
-        raise ValueError(f"level: got {level!r}, allowed: 1 to 5")
-    if index < 0 or seed < 0:
-        raise ValueError(f"index and seed: got {index!r} and {seed!r}, allowed: 0 and up")
 
 
 def _draw(rng: Random, key: str, asked: Level, first_letters: str) -> Mission:
@@ -119,7 +126,7 @@ def _draw(rng: Random, key: str, asked: Level, first_letters: str) -> Mission:
         stakes=f"{cargo[0].upper()}{cargo[1:]} {rng.choice(lexicon.DANGER)}.",
         rumour=_rumour(rng, leads[0]),
         allies=allies,
-        code=_draw_code(rng, first_letters, asked),
+        code=_draw_code(rng, first_letters, asked.num_syllables, asked.has_number),
         sector=trail[-1],
         keywords=_draw_keywords(rng, asked.num_keywords),
         need=lane_tuple(round(base * asked.need_scale * rng.uniform(*_NEED_SPREAD)) for base in _NEED_BASE),
@@ -161,10 +168,10 @@ def _draw_packets(
     return packets
 
 
-def _draw_code(rng: Random, first_letters: str, asked: Level) -> str:
+def _draw_code(rng: Random, first_letters: str, num_syllables: int, has_number: bool = False) -> str:
     first = rng.choice(first_letters) + rng.choice(lexicon.VOWELS)
-    rest = (rng.choice(lexicon.CONSONANTS) + rng.choice(lexicon.VOWELS) for _ in range(asked.num_syllables - 1))
-    number = f"-{rng.randint(10, 99)}" if asked.has_number else ""
+    rest = (rng.choice(lexicon.CONSONANTS) + rng.choice(lexicon.VOWELS) for _ in range(num_syllables - 1))
+    number = f"-{rng.randint(10, 99)}" if has_number else ""
     return "OP-" + first + "".join(rest) + number
 
 
