@@ -10,7 +10,7 @@ from typing import Final
 from ._envkit.reply import reply_text
 from .core import strategies
 from .core.actions import Action, Malformed, action_text, parse_action
-from .core.exploits import EXPLOITS, Exploit
+from .core.exploits import CHEATS, SCRIPTS, Cheat, Script
 from .core.generator import mission_of
 from .core.guardrail import decide
 from .core.mission import Mission
@@ -68,9 +68,14 @@ def guarded(proposer: Player) -> Player:
     return player
 
 
-def attacking(exploit: Exploit) -> Player:
-    """The player of an exploit."""
-    return lambda state, rng: exploit(observe(state), _oracle_action(state))
+def scripted(script: Script) -> Player:
+    """The player of an exploit that follows the observation alone."""
+    return lambda state, rng: script(observe(state))
+
+
+def cheating(cheat: Cheat) -> Player:
+    """The player of an exploit that bends perfect play."""
+    return lambda state, rng: cheat(observe(state), _oracle_action(state))
 
 
 def noisy(strategy: Strategy) -> Strategy:
@@ -116,7 +121,8 @@ PLAYERS: Final[dict[str, Player]] = {
     "hybrid_random": guarded(seeing(strategies.random_legal)),
     "hybrid_curriculum": guarded(seeing(strategies.curriculum)),
     "hybrid_noisy": guarded(seeing(noisy(strategies.heuristic))),
-    **{f"exploit_{name}": attacking(exploit) for name, exploit in EXPLOITS.items()},
+    **{f"exploit_{name}": scripted(script) for name, script in SCRIPTS.items()},
+    **{f"exploit_{name}": cheating(cheat) for name, cheat in CHEATS.items()},
 }
 """By name; `exploit_...` are the catalogue."""
 

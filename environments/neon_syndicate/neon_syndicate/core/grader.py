@@ -12,7 +12,6 @@ from . import balance
 from .balance import PENALTY, REPUTATION_TO_ALLY, Penalty
 from .mission import Mission
 from .state import State, World, initial_state
-from .vocabulary import SEAT
 
 RewardName = Literal["shaped", "grader", "success"]
 METRIC_OF_REWARD: Final[dict[RewardName, str]] = {
@@ -84,7 +83,7 @@ def moves_a_gate(mission: Mission, before: World, after: World) -> bool:
         after.is_operation_done > before.is_operation_done
         or (after.deployed is not None and before.deployed is None)
         or len(after.known.keywords) > len(before.known.keywords)
-        or sum(_ratios(mission, after)) > sum(_ratios(mission, before))
+        or any(old < min(new, need) for old, new, need in zip(before.lanes, after.lanes, mission.need, strict=True))
         or _alliance(mission, after) > _alliance(mission, before)
         or (after.extraction is not None and after.extraction.is_success)
     )
@@ -166,9 +165,9 @@ def _weigh(at: Gates) -> float:
 
 
 def _alliance(mission: Mission, world: World) -> float:
-    won = [ally for ally in mission.allies if world.reputation[SEAT[ally]] >= REPUTATION_TO_ALLY]
-    return len(won) / len(mission.allies)
+    won = [seat for seat in mission.ally_seats if world.reputation[seat] >= REPUTATION_TO_ALLY]
+    return len(won) / len(mission.ally_seats)
 
 
 def _ratios(mission: Mission, world: World) -> list[float]:
-    return [min(1.0, has / need) for has, need in zip(world.lanes, mission.need, strict=True)]
+    return [has / need if has < need else 1.0 for has, need in zip(world.lanes, mission.need, strict=True)]

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .balance import TURN_BUDGET
-from .vocabulary import Faction, Lanes, Sector, Threat
+from .vocabulary import SEAT, Faction, Lanes, Sector, Threat
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Packet:
     leads: tuple[Sector, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mission:
     """One mission. `allies`, `code`, `sector` and `keywords` are hidden until a packet reveals them."""
 
@@ -46,3 +47,8 @@ class Mission:
     packets: Mapping[Sector, Packet] = field(hash=False)
     """By sector; a sector without a packet holds nothing but intel."""
     budget: int = TURN_BUDGET
+
+    @cached_property
+    def ally_seats(self) -> tuple[int, ...]:
+        """Where the required allies sit in a reputation tuple."""
+        return tuple(SEAT[ally] for ally in self.allies)

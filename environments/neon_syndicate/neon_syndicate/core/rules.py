@@ -5,7 +5,6 @@ critical threat) are the simulator's.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from . import balance
@@ -41,11 +40,10 @@ def scout_sector(mission: Mission, world: World, action: ScoutSector) -> Verdict
         return _refuse(world, Penalty.NO_ENERGY)
     lanes = _gain(world.lanes, Resource.ENERGY, -balance.SCOUT_ENERGY)
     if action.sector in world.scouted:
-        return Verdict(replace(world, lanes=_gain(lanes, Resource.INTEL, balance.SCOUT_INTEL_AGAIN)))
+        return Verdict(world._replace(lanes=_gain(lanes, Resource.INTEL, balance.SCOUT_INTEL_AGAIN)))
     is_target = action.sector == mission.sector
     return Verdict(
-        replace(
-            world,
+        world._replace(
             lanes=_gain(lanes, Resource.INTEL, balance.SCOUT_INTEL_FIRST),
             scouted=(*world.scouted, action.sector),
             known=reveal(world.known, mission, action.sector),
@@ -65,8 +63,7 @@ def negotiate_pact(mission: Mission, world: World, action: NegotiatePact) -> Ver
     reputation = list(world.reputation)
     reputation[seat] += balance.REPUTATION_GAIN_WITH_LEVERAGE if has_leverage else balance.REPUTATION_GAIN
     return Verdict(
-        replace(
-            world,
+        world._replace(
             lanes=_gain(world.lanes, Resource.INFLUENCE, -balance.NEGOTIATION_INFLUENCE),
             reputation=lane_tuple(reputation),
         )
@@ -81,7 +78,7 @@ def trade_resources(mission: Mission, world: World, action: TradeResources) -> V
     cost = balance.trade_cost(action.resource, action.amount)
     if held(world, paid) < cost:
         return _refuse(world, Penalty.UNAFFORDABLE_TRADE)
-    return Verdict(replace(world, lanes=_gain(_gain(world.lanes, paid, -cost), action.resource, action.amount)))
+    return Verdict(world._replace(lanes=_gain(_gain(world.lanes, paid, -cost), action.resource, action.amount)))
 
 
 def deploy_asset(mission: Mission, world: World, action: DeployAsset) -> Verdict:
@@ -91,7 +88,7 @@ def deploy_asset(mission: Mission, world: World, action: DeployAsset) -> Verdict
     if held(world, Resource.ENERGY) < balance.DEPLOY_ENERGY:
         return _refuse(world, Penalty.NO_ENERGY)
     return Verdict(
-        replace(world, lanes=_gain(world.lanes, Resource.ENERGY, -balance.DEPLOY_ENERGY), deployed=action.sector)
+        world._replace(lanes=_gain(world.lanes, Resource.ENERGY, -balance.DEPLOY_ENERGY), deployed=action.sector)
     )
 
 
@@ -105,11 +102,10 @@ def run_operation(mission: Mission, world: World, action: RunOperation) -> Verdi
         return _refuse(world, Penalty.OPERATION_WITHOUT_ALLY)
     is_right = world.known.code is not None and canonical(action.operation_code) == canonical(world.known.code)
     if not is_right or world.deployed != mission.sector:
-        return Verdict(replace(world, threat=_shift(world.threat, 1)), (Penalty.WRONG_CODE,), is_refused=True)
+        return Verdict(world._replace(threat=_shift(world.threat, 1)), (Penalty.WRONG_CODE,), is_refused=True)
     lanes = _gain(world.lanes, Resource.INTEL, balance.OPERATION_INTEL)
     return Verdict(
-        replace(
-            world,
+        world._replace(
             lanes=_gain(lanes, Resource.CREDITS, balance.OPERATION_CREDITS),
             threat=_shift(world.threat, -1),
             known=confirm_sector(world.known, mission),
@@ -132,12 +128,12 @@ def secure_extraction(mission: Mission, world: World, action: SecureExtraction) 
         and all(has >= need for has, need in zip(world.lanes, mission.need, strict=True))
         and all(world.reputation[SEAT[ally]] >= balance.REPUTATION_TO_ALLY for ally in mission.allies)
     )
-    return Verdict(replace(world, extraction=Extraction(score, is_success)))
+    return Verdict(world._replace(extraction=Extraction(score, is_success)))
 
 
 def noop(mission: Mission, world: World, action: Noop) -> Verdict:
     """Waiting lets the threat grow."""
-    return Verdict(replace(world, threat=_shift(world.threat, 1)), (Penalty.NOOP,))
+    return Verdict(world._replace(threat=_shift(world.threat, 1)), (Penalty.NOOP,))
 
 
 RULES: Final[dict[type[Action], Callable[[Mission, World, Any], Verdict]]] = {

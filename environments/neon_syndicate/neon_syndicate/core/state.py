@@ -1,6 +1,6 @@
 """The state of an episode as a value: the world the rules change, and the ledger of how it was played."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .actions import Action, Malformed, Signature
 from .balance import PENALTY, REPUTATION_TO_ALLY, Penalty
@@ -9,8 +9,7 @@ from .mission import Mission
 from .vocabulary import FACTIONS, HOME, Faction, Lanes, Sector, Threat
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(NamedTuple):
     """How the episode was closed by the agent."""
 
     message_score: float
@@ -18,8 +17,7 @@ class Extraction:
     is_success: bool
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(NamedTuple):
     """What the rules read and change."""
 
     lanes: Lanes
@@ -48,8 +46,7 @@ class World:
         return tuple(faction for faction in FACTIONS if HOME[faction] in self.scouted)
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(NamedTuple):
     """How the episode was played so far."""
 
     turn: int = 0
@@ -74,8 +71,7 @@ class Ledger:
         return sum(count * PENALTY[kind] for kind, count in zip(Penalty, self.penalty_counts, strict=True) if count)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """One moment of one episode."""
 
     mission: Mission
