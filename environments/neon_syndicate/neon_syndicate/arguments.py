@@ -1,14 +1,14 @@
 """The arguments of this environment: names, defaults and checks, once for both verifiers APIs."""
 
-from collections.abc import Iterator, Sequence
-from itertools import count, islice
+from collections.abc import Iterator
+from itertools import count
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator, model_validator
 
-from .core.generator import LEVELS, Split, task_key
+from .core.generator import LEVELS, Split, chosen_series, nth_task_key
 from .core.grader import RewardName
-from .core.missions import BUILTIN_IDS, BUILTIN_MISSIONS
+from .core.missions import BUILTIN_IDS
 
 Difficulty = Literal["easy", "medium", "hard", 1, 2, 3, 4, 5]
 
@@ -79,12 +79,6 @@ class NeonArguments(BaseModel):
 
     def task_keys(self) -> Iterator[str]:
         """The keys of the tasks chosen, in order: the chosen missions or levels in turn, again and again."""
-        chosen = self._series()
-        keys = (task_key(self.split, series, index, self.seed) for index in count() for series in chosen)
-        return islice(keys, self.num_tasks)
-
-    def _series(self) -> Sequence[int | str]:
-        if self.procedural or self.difficulty in LEVELS:
-            return [level for level in LEVELS if self.difficulty in (None, level)]
-        of_tier = [mission for mission in BUILTIN_MISSIONS if self.difficulty in (None, mission.difficulty)]
-        return self.missions or [mission.key.removeprefix("builtin/") for mission in of_tier]
+        series = chosen_series(self.missions, self.difficulty, self.procedural)
+        positions = count() if self.num_tasks is None else range(self.num_tasks)
+        return (nth_task_key(series, position, self.split, self.seed) for position in positions)

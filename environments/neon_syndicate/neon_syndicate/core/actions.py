@@ -99,16 +99,19 @@ def action_text(action: Action) -> str:
 def parse_action(reply: Reply) -> Action | Malformed:
     """Read the last JSON object with an `action_type` out of a reply (text, or chat messages). Never raises."""
     found = last_json_object(reply_text(reply), {"action_type"})
-    if isinstance(found, Fault):
-        return Malformed(_clip(found.reason, _REASON_CHARS))
-    typed = found["action_type"]
-    verb = _member(Verb, typed)
-    if verb is None:
-        return Malformed(f"action_type: got {_quote(typed)}, allowed: {', '.join(Verb)}")
-    return _READERS[verb](found)
+    return Malformed(_clip(found.reason, _REASON_CHARS)) if isinstance(found, Fault) else read_action(found)
 
 
 Fields = Mapping[str, object]
+
+
+def read_action(fields: Fields) -> Action | Malformed:
+    """Read an action out of the fields of a JSON object; unknown fields do not count. Never raises."""
+    typed = fields.get("action_type")
+    verb = _member(Verb, typed)
+    if verb is None:
+        return Malformed(f"action_type: got {_quote(typed)}, allowed: {', '.join(Verb)}")
+    return _READERS[verb](fields)
 
 
 def _read_scout(fields: Fields) -> Action | Malformed:

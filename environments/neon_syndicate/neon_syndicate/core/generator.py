@@ -4,6 +4,7 @@ Every generated mission is certified by the solver.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
@@ -106,6 +107,22 @@ def _certified(rng: Random, key: str, level: Level, first_letters: str) -> Missi
         win = shortest_win(start)
         if win is not None and low <= len(win) <= high and clean_win(start) is not None:
             return mission
+
+
+def chosen_series(
+    missions: Sequence[str] | None, difficulty: str | int | None, is_procedural: bool
+) -> Sequence[int | str]:
+    """The series a choice of tasks names: levels, or ids of written missions; with no choice the written six."""
+    if is_procedural or difficulty in LEVELS:
+        return [level for level in LEVELS if difficulty in (None, level)]
+    of_tier = [mission for mission in BUILTIN_MISSIONS if difficulty in (None, mission.difficulty)]
+    return missions or [mission.key.removeprefix("builtin/") for mission in of_tier]
+
+
+def nth_task_key(series: Sequence[int | str], position: int, split: Split, seed: int = 0) -> str:
+    """The key at a position, from 0, of the series taken in turn, again and again."""
+    index, place = divmod(position, len(series))
+    return task_key(split, series[place], index, seed)
 
 
 def next_level(recent_success_fraction: float) -> int:
