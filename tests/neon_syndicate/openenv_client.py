@@ -46,7 +46,13 @@ async def single(url: str) -> dict:
             {},
         ):
             result = await client.step(payload)
-            odd.append({"size": len(json.dumps(result.observation)), "fault": result.observation["fault"], "reward": result.reward})
+            odd.append(
+                {
+                    "size": len(json.dumps(result.observation)),
+                    "fault": result.observation["fault"],
+                    "reward": result.reward,
+                }
+            )
         while not result.done:
             result = await client.step({"action_type": "noop"})
         after = await client.step({"action_type": "noop"})

@@ -19,7 +19,6 @@ from neon_syndicate.core.actions import (
     TradeResources,
     action_text,
     parse_action,
-    signature,
 )
 from neon_syndicate.core.balance import Penalty
 from neon_syndicate.core.vocabulary import Faction, Resource, Sector
@@ -39,7 +38,7 @@ EVERY_VERB: list[Action] = [
 def test_every_action_reads_back_from_its_own_text(action: Action) -> None:
     assert parse_action(action_text(action)) == action
     assert parse_action([{"role": "assistant", "content": action_text(action)}]) == action
-    assert signature(action)[0] == action.verb
+    assert action.signature[0] == action.verb
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_codes_and_words_are_shown_once_revealed_and_never_before(mission: Missi
         for before, after in episode(mission, seed):
             seen = observe(after, before)
             known = after.world.known
-            shown = f"{replace(seen, last_action=None, repeat_signature=None)!r}\n{turn_text(seen)}".casefold()
+            shown = f"{seen._replace(last_action=None, repeat_signature=None)!r}\n{turn_text(seen)}".casefold()
             assert (mission.code.casefold() in shown) == (known.code is not None)
             for word in mission.keywords:
                 assert (word in shown) == (word in known.keywords)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from neon_syndicate.core.actions import read_action
 from neon_syndicate.core.generator import mission_of
 from neon_syndicate.core.grader import step_reward

@@ -6,6 +6,7 @@ To accept a change, run this file as a script; it rewrites the folder.
 from pathlib import Path
 
 import pytest
+
 from neon_syndicate.core.missions import BUILTIN_IDS
 from neon_syndicate.policies import LADDER
 from neon_syndicate.showcase import playthrough

@@ -3,17 +3,19 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import ClassVar, TypeVar
 
 from .._envkit.reply import Fault, Reply, last_json_object, reply_text
 from .balance import TRADE_MAX, Penalty
 from .codewords import canonical
-from .vocabulary import Faction, Resource, Sector, Verb
+from .vocabulary import Faction, Name, Resource, Sector, Verb
 
 _ECHO_CHARS = 40
 _REASON_CHARS = 200
-_Name = TypeVar("_Name", bound=StrEnum)
+_Name = TypeVar("_Name", bound=Name)
+
+Signature = tuple[str, ...]
+"""The verb and the arguments that make a repeat; amounts, messages and unknown fields do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +23,19 @@ class ScoutSector:
     verb: ClassVar = Verb.SCOUT
     sector: Sector
 
+    @property
+    def signature(self) -> Signature:
+        return (self.verb, self.sector)
+
 
 @dataclass(frozen=True, slots=True)
 class NegotiatePact:
     verb: ClassVar = Verb.NEGOTIATE
     faction: Faction
+
+    @property
+    def signature(self) -> Signature:
+        return (self.verb, self.faction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +46,29 @@ class TradeResources:
     resource: Resource
     amount: int
 
+    @property
+    def signature(self) -> Signature:
+        return (self.verb, self.resource)
+
 
 @dataclass(frozen=True, slots=True)
 class DeployAsset:
     verb: ClassVar = Verb.DEPLOY
     sector: Sector
 
+    @property
+    def signature(self) -> Signature:
+        return (self.verb, self.sector)
+
 
 @dataclass(frozen=True, slots=True)
 class RunOperation:
     verb: ClassVar = Verb.OPERATION
     operation_code: str
+
+    @property
+    def signature(self) -> Signature:
+        return (self.verb, canonical(self.operation_code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +77,18 @@ class SecureExtraction:
     sector: Sector
     message: str
 
+    @property
+    def signature(self) -> Signature:
+        return (self.verb, self.sector)
+
 
 @dataclass(frozen=True, slots=True)
 class Noop:
     verb: ClassVar = Verb.NOOP
+
+    @property
+    def signature(self) -> Signature:
+        return (self.verb,)
 
 
 Action = ScoutSector | NegotiatePact | TradeResources | DeployAsset | RunOperation | SecureExtraction | Noop
@@ -74,21 +104,6 @@ class Malformed:
 
 SILENCE = Malformed("no reply", Penalty.SILENCE)
 """Stands for a turn the agent never played because its run was cut short."""
-
-Signature = tuple[str, ...]
-
-
-def signature(action: Action) -> Signature:
-    """The verb and the arguments that make a repeat; amounts, messages and unknown fields do not count."""
-    match action:
-        case ScoutSector(name) | NegotiatePact(name) | DeployAsset(name) | TradeResources(name, _):
-            return (action.verb, name)
-        case RunOperation(code):
-            return (action.verb, canonical(code))
-        case SecureExtraction(sector, _):
-            return (action.verb, sector)
-        case Noop():
-            return (action.verb,)
 
 
 def action_text(action: Action) -> str:

@@ -1,9 +1,8 @@
 """Every number of the rules, the penalties and the reward, each with a name."""
 
-from enum import StrEnum
 from typing import Final, NamedTuple
 
-from .vocabulary import Lanes, Resource, Tier
+from .vocabulary import Lanes, Name, Resource, Tier
 
 TURN_BUDGET: Final = 12
 LANE_CAP: Final = 120
@@ -50,7 +49,7 @@ START_LANES: Final[dict[Tier, Lanes]] = {
 }
 
 
-class Penalty(StrEnum):
+class Penalty(Name):
     """A kind of penalised turn; the same turn may carry several."""
 
     REPEAT = "repeat"

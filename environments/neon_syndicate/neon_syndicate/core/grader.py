@@ -54,37 +54,38 @@ def potential(state: State) -> float:
     if state.is_finished:
         return grader_score(state)
     world = state.world
-    half = balance.HALF_CREDIT
-    return _weigh(
-        Gates(
-            alliance=_alliance(state.mission, world),
-            resources=sum(_ratios(state.mission, world)) / len(world.lanes),
-            operation=1.0 if world.is_operation_done else half if world.deployed else 0.0,
-            message=0.0,
-            extraction=half if world.is_operation_done else 0.0,
-        )
-    )
+    ratios = _ratios(state.mission, world)
+    value = balance.WEIGHT_ALLIANCE * _alliance(state.mission, world)
+    value += balance.WEIGHT_RESOURCES * sum(ratios) / len(ratios)
+    if world.is_operation_done:
+        return value + balance.WEIGHT_OPERATION + balance.HALF_CREDIT * balance.WEIGHT_EXTRACTION
+    return value + balance.HALF_CREDIT * balance.WEIGHT_OPERATION if world.deployed else value
 
 
 def step_reward(before: State, after: State) -> float:
     """What one step pays; 0 once the episode is over."""
     if before.is_finished:
         return 0.0
-    bonus = balance.WIN_BONUS if after.is_success else 0.0
-    penalty = sum(PENALTY[kind] for kind in after.ledger.last_penalties)
-    return potential(after) - potential(before) - penalty + bonus
+    reward = potential(after) - potential(before)
+    for kind in after.ledger.last_penalties:
+        reward -= PENALTY[kind]
+    return reward + balance.WIN_BONUS if after.is_success else reward
 
 
 def moves_a_gate(mission: Mission, before: World, after: World) -> bool:
     """Whether a turn moved a gate forward: allies, a short lane, deployment, operation, code words or a win."""
     if before is after:
         return False
+    if after.lanes is not before.lanes:
+        for old, new, need in zip(before.lanes, after.lanes, mission.need, strict=True):
+            if old < need and old < new:
+                return True
+    if after.reputation is not before.reputation and _alliance(mission, after) > _alliance(mission, before):
+        return True
     return (
         after.is_operation_done > before.is_operation_done
         or (after.deployed is not None and before.deployed is None)
         or len(after.known.keywords) > len(before.known.keywords)
-        or any(old < min(new, need) for old, new, need in zip(before.lanes, after.lanes, mission.need, strict=True))
-        or _alliance(mission, after) > _alliance(mission, before)
         or (after.extraction is not None and after.extraction.is_success)
     )
 

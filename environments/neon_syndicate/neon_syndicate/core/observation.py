@@ -1,6 +1,6 @@
 """What the agent sees: everything visible, typed; nothing hidden."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .actions import Action, Malformed, Signature
 from .balance import Penalty
@@ -10,8 +10,7 @@ from .state import State
 from .vocabulary import Faction, Lanes, Sector, Threat
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """One turn's view."""
 
     task: str

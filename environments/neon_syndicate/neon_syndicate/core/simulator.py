@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from .._envkit.reply import Reply
-from .actions import SILENCE, Action, Malformed, parse_action, signature
+from .actions import SILENCE, Action, Malformed, Signature, parse_action
 from .balance import Penalty
 from .grader import moves_a_gate
 from .mission import Mission
@@ -21,19 +21,18 @@ def step(state: State, action: Action | Malformed) -> State:
     """
     if state.is_finished:
         return state
-    ledger = state.ledger
+    ledger, mission, world = state.ledger, state.mission, state.world
     if isinstance(action, Malformed):
-        verdict = Verdict(state.world, (action.penalty,))
-        return State(state.mission, state.world, _entered(ledger, action, verdict, is_productive=False))
-    verdict = RULES[type(action)](state.mission, state.world, action)
-    extra: tuple[Penalty, ...] = ()
-    if ledger.repeat_signature == signature(action):
-        extra = (Penalty.REPEAT,)
-    if state.world.threat is Threat.CRITICAL and isinstance(action, PASSIVE):
-        extra = (*extra, Penalty.PASSIVE_WHILE_CRITICAL)
-    verdict = verdict._replace(penalties=verdict.penalties + extra) if extra else verdict
-    is_productive = moves_a_gate(state.mission, state.world, verdict.world)
-    return State(state.mission, verdict.world, _entered(ledger, action, verdict, is_productive))
+        verdict = Verdict(world, (action.penalty,))
+        return State(mission, world, _entered(ledger, action, verdict, ledger.repeat_signature, is_productive=False))
+    verdict = RULES[type(action)](mission, world, action)
+    played = action.signature
+    if played == ledger.repeat_signature:
+        verdict = verdict._replace(penalties=(*verdict.penalties, Penalty.REPEAT))
+    if world.threat is Threat.CRITICAL and isinstance(action, PASSIVE):
+        verdict = verdict._replace(penalties=(*verdict.penalties, Penalty.PASSIVE_WHILE_CRITICAL))
+    is_productive = moves_a_gate(mission, world, verdict.world)
+    return State(mission, verdict.world, _entered(ledger, action, verdict, played, is_productive))
 
 
 def replay(mission: Mission, replies: Iterable[Reply]) -> State:
@@ -51,25 +50,25 @@ def settle(state: State) -> State:
     return state
 
 
-def _entered(ledger: Ledger, action: Action | Malformed, verdict: Verdict, is_productive: bool) -> Ledger:
+def _entered(
+    ledger: Ledger, action: Action | Malformed, verdict: Verdict, played: Signature | None, is_productive: bool
+) -> Ledger:
     is_silent = action is SILENCE
     return Ledger(
-        turn=ledger.turn + 1,
-        last_action=action,
-        last_penalties=verdict.penalties,
-        repeat_signature=ledger.repeat_signature if isinstance(action, Malformed) else signature(action),
-        penalty_counts=_counted(ledger.penalty_counts, verdict.penalties),
-        num_silent=ledger.num_silent + is_silent,
-        num_malformed=ledger.num_malformed + (isinstance(action, Malformed) and not is_silent),
-        num_illegal=ledger.num_illegal + verdict.is_refused,
-        num_penalised=ledger.num_penalised + (bool(verdict.penalties) and not is_silent),
-        num_productive=ledger.num_productive + is_productive,
+        ledger.turn + 1,
+        action,
+        verdict.penalties,
+        played,
+        _counted(ledger.penalty_counts, verdict.penalties) if verdict.penalties else ledger.penalty_counts,
+        ledger.num_silent + is_silent,
+        ledger.num_malformed + (isinstance(action, Malformed) and not is_silent),
+        ledger.num_illegal + verdict.is_refused,
+        ledger.num_penalised + (bool(verdict.penalties) and not is_silent),
+        ledger.num_productive + is_productive,
     )
 
 
 def _counted(counts: tuple[int, ...], penalties: tuple[Penalty, ...]) -> tuple[int, ...]:
-    if not penalties:
-        return counts
     counted = list(counts)
     for kind in penalties:
         counted[_PENALTY_INDEX[kind]] += 1

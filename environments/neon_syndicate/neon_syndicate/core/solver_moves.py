@@ -15,7 +15,6 @@ from .actions import (
     RunOperation,
     ScoutSector,
     TradeResources,
-    signature,
 )
 from .balance import LANE_CAP, PENALTY, REPUTATION_TO_ALLY, TRADE_MAX, Penalty
 from .mission import Mission
@@ -63,7 +62,7 @@ _FREQUENT: Final[tuple[Action, ...]] = (
     *(scout for scout, _ in _SCOUTS),
     *(pact for pact, _ in _PACTS),
 )
-_SIGNATURES: Final = {action: signature(action) for action in _FREQUENT}
+_SIGNATURES: Final = {action: action.signature for action in _FREQUENT}
 
 
 class Moves:
@@ -154,7 +153,7 @@ class Moves:
         threat, last = 0, None
         if self._is_loss_counted:
             threat = max(int(Threat.LOW), min(int(Threat.CRITICAL), at.threat + heat))
-            last = _SIGNATURES.get(action) or signature(action)
+            last = _SIGNATURES.get(action) or action.signature
             loss += PENALTY[Penalty.REPEAT] if last == at.last else 0.0
         position = Position(
             lanes,

@@ -6,7 +6,7 @@ from .actions import Action, Malformed, Signature
 from .balance import PENALTY, REPUTATION_TO_ALLY, Penalty
 from .clues import Known, briefing
 from .mission import Mission
-from .vocabulary import FACTIONS, HOME, Faction, Lanes, Sector, Threat
+from .vocabulary import FACTIONS, HOME_BY_SEAT, Faction, Lanes, Sector, Threat
 
 
 class Extraction(NamedTuple):
@@ -43,7 +43,7 @@ class World(NamedTuple):
     @property
     def leverage(self) -> tuple[Faction, ...]:
         """Factions whose home has been scouted, in the order of `FACTIONS`."""
-        return tuple(faction for faction in FACTIONS if HOME[faction] in self.scouted)
+        return tuple([faction for faction, home in zip(FACTIONS, HOME_BY_SEAT, strict=True) if home in self.scouted])
 
 
 class Ledger(NamedTuple):

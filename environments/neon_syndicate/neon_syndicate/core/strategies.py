@@ -14,7 +14,6 @@ from .actions import (
     ScoutSector,
     SecureExtraction,
     TradeResources,
-    signature,
 )
 from .balance import REPUTATION_TO_ALLY, TRADE_MAX
 from .observation import Observation
@@ -109,7 +108,7 @@ def heuristic(seen: Observation, rng: Random) -> Action:
 
 def is_repeat(seen: Observation, action: Action) -> bool:
     """Whether the action repeats the last one, as far as the agent remembers."""
-    return seen.repeat_signature == signature(action)
+    return seen.repeat_signature == action.signature
 
 
 def _sensible(seen: Observation, rng: Random) -> Iterator[Action]:

@@ -5,7 +5,14 @@ from enum import IntEnum, StrEnum
 from typing import Final
 
 
-class Faction(StrEnum):
+class Name(StrEnum):
+    """A name of the game."""
+
+    # Enum's own hash is a Python function; names are keys of every table the rules look up.
+    __hash__ = str.__hash__
+
+
+class Faction(Name):
     """A crew that may become an ally."""
 
     GHOSTWIRE = "ghostwire"
@@ -14,7 +21,7 @@ class Faction(StrEnum):
     BLACK_ORCHID = "black_orchid"
 
 
-class Sector(StrEnum):
+class Sector(Name):
     """A district of the city."""
 
     DOCKLANDS = "docklands"
@@ -23,7 +30,7 @@ class Sector(StrEnum):
     CITADEL_GATE = "citadel_gate"
 
 
-class Resource(StrEnum):
+class Resource(Name):
     """A lane of the stockpile; the order here is the order of every lane tuple."""
 
     CREDITS = "credits"
@@ -46,7 +53,7 @@ class Threat(IntEnum):
         return self.name.lower()
 
 
-class Verb(StrEnum):
+class Verb(Name):
     """What an action can do."""
 
     SCOUT = "scout_sector"
@@ -58,7 +65,7 @@ class Verb(StrEnum):
     NOOP = "noop"
 
 
-class Tier(StrEnum):
+class Tier(Name):
     """The difficulty class of a written mission."""
 
     EASY = "easy"
@@ -83,6 +90,9 @@ HOME: Final[dict[Faction, Sector]] = {
     Faction.BLACK_ORCHID: Sector.CITADEL_GATE,
 }
 """The sector each faction is based in; scouting it gives leverage on the faction."""
+
+HOME_BY_SEAT: Final = tuple(HOME[faction] for faction in FACTIONS)
+"""`HOME` in the order of `FACTIONS`."""
 
 Lanes = tuple[int, int, int, int]
 """One whole number per resource, in the order of `RESOURCES`."""
