@@ -11,6 +11,7 @@ from .core.actions import parse_action
 from .core.fingerprint import grader_fingerprint
 from .core.generator import Split, mission_of
 from .core.grader import METRIC_OF_REWARD, RewardName, grade
+from .core.missions import BUILTIN_MISSIONS
 from .core.observation import observe
 from .core.prompts import SYSTEM_PROMPT, turn_text
 from .core.simulator import settle, step
@@ -88,7 +89,8 @@ def _load_v0(arguments: LegacyArguments) -> Any:
         score.__name__ = name
         return score
 
-    names = list(grade(settle(initial_state(mission_of(next(arguments.task_keys()))))).metrics())
+    # v0 records num_turns itself; a second function of that name would be added to it.
+    names = [name for name in grade(settle(initial_state(BUILTIN_MISSIONS[0]))).metrics() if name != "num_turns"]
     selected = METRIC_OF_REWARD[arguments.reward]
     return NeonEnvV0(
         dataset=lambda: dataset(arguments.split),
