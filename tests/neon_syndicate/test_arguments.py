@@ -2,12 +2,13 @@
 
 from typing import Any
 
-import neon_syndicate
 import pytest
 import verifiers.v1 as vf
+from pydantic import ValidationError
+
+import neon_syndicate
 from neon_syndicate.arguments import NeonArguments
 from neon_syndicate.core.missions import BUILTIN_IDS, BUILTIN_MISSIONS
-from pydantic import ValidationError
 
 
 def keys(num: int, **arguments: Any) -> list[str]:

@@ -1,13 +1,12 @@
 """Partial observability: what the agent knows, and how a packet adds to it."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .mission import Mission, Packet
 from .vocabulary import Faction, Sector
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What has been revealed so far; everything else about the target is hidden."""
 
     code: str | None = None
@@ -25,21 +24,23 @@ def briefing(mission: Mission) -> Known:
 
 def reveal(known: Known, mission: Mission, scouted: Sector) -> Known:
     """What the agent knows after its first scout of a sector. The target sector gives itself away when walked."""
-    packet = mission.packets.get(scouted, Packet())
-    after = _add(known, mission, packet)
+    packet = mission.packets.get(scouted)
+    after = known if packet is None else _add(known, mission, packet)
     return confirm_sector(after, mission) if scouted == mission.sector else after
 
 
 def confirm_sector(known: Known, mission: Mission) -> Known:
     """The same knowledge with the target sector in it."""
-    return replace(known, sector=mission.sector)
+    return known._replace(sector=mission.sector)
 
 
 def _add(known: Known, mission: Mission, packet: Packet) -> Known:
+    words = [mission.keywords[position] for position in packet.keywords]
+    allies = [faction for faction in packet.allies if faction not in known.allies]
     return Known(
         code=mission.code if packet.has_code else known.code,
         sector=mission.sector if packet.has_sector else known.sector,
-        keywords=known.keywords + tuple(mission.keywords[position] for position in packet.keywords),
-        allies=known.allies + tuple(faction for faction in packet.allies if faction not in known.allies),
+        keywords=(*known.keywords, *words) if words else known.keywords,
+        allies=(*known.allies, *allies) if allies else known.allies,
         leads=(*known.leads, packet.leads) if packet.leads else known.leads,
     )

@@ -23,7 +23,7 @@ from .clues import confirm_sector, reveal
 from .codewords import canonical, message_score, passes_gate
 from .mission import Mission
 from .state import Extraction, World
-from .vocabulary import HOME, LANE, SEAT, Lanes, Resource, Threat, lane_tuple
+from .vocabulary import HOME, LANE, SEAT, THREATS, Lanes, Resource, Threat, lane_tuple
 
 
 class Verdict(NamedTuple):
@@ -164,7 +164,7 @@ def _gain(lanes: Lanes, resource: Resource, amount: int) -> Lanes:
 
 
 def _shift(threat: Threat, steps: int) -> Threat:
-    return Threat(min(Threat.CRITICAL, max(Threat.LOW, threat + steps)))
+    return THREATS[min(len(THREATS) - 1, max(0, threat + steps))]
 
 
 def _refuse(world: World, penalty: Penalty) -> Verdict:

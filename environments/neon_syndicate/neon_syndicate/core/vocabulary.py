@@ -76,6 +76,7 @@ class Tier(Name):
 FACTIONS: Final = tuple(Faction)
 SECTORS: Final = tuple(Sector)
 RESOURCES: Final = tuple(Resource)
+THREATS: Final = tuple(Threat)
 
 LANE: Final[dict[Resource, int]] = {resource: lane for lane, resource in enumerate(RESOURCES)}
 """Position of a resource in a lane tuple."""
