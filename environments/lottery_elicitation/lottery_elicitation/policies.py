@@ -1,7 +1,7 @@
 """Reference policies and exploits: plain functions of the typed observation, and the same as chat policies.
 
-No policy sees a hidden parameter. `support` is where loss aversion may lie, as far as the policy knows: the shown range, or
-at stage 1 (told by the episode's name) the default band around 2.25.
+No policy sees a hidden parameter. `support` is where loss aversion may lie, as far as the policy knows: the shown
+range, or at stage 1 (told by the episode's name) the default band around 2.25.
 """
 
 import json
@@ -17,13 +17,15 @@ from ._envkit.reply import content_text
 from .core.actions import Action, Estimate, Malformed, Proposal
 from .core.battery import battery, fit, next_bisection
 from .core.ceiling import ceiling_move
-from .core.design import Design, Problem, build_design, decide
+from .core.design import decide
+from .core.design_tables import Design, Problem, build_design
 from .core.lotteries import Choice, Pair, lottery
 from .core.posterior import updated
-from .core.programme import FAST, FINE
 from .core.prompts import Observation, read_observation
+from .core.ranges import Range
 from .core.respondent import probabilities_on_grid
-from .core.settings import Game, Range, Settings
+from .core.settings import Settings
+from .core.stopping import FAST, FINE, Game
 
 Policy = Callable[[Observation, int], Action]
 """(observation, seed) -> action."""
@@ -105,7 +107,7 @@ def ceiling(observation: Observation, seed: int = 0, support: Range | None = Non
 
 
 def bisect_and_ignore(observation: Observation, seed: int = 0, support: Range | None = None) -> Action:
-    """Ask what the best design asks to the last turn, then commit the prior midpoint: farms any bonus for information."""
+    """Ask what the best design asks, then commit the prior midpoint on the last turn: farms a bonus for information."""
     decided = ceiling(observation, seed, support)
     pair = decided.pair if isinstance(decided, Proposal) else None
     return Proposal(pair=pair or battery()[0], estimate=_prior_midpoint(observation, support))

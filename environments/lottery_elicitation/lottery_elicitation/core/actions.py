@@ -1,4 +1,4 @@
-"""From a reply's text to a proposal, or to the reason why it is none. No text raises, and nothing is ever played for the agent."""
+"""From a reply's text to a proposal, or to the reason why it is none. No text raises, no move is made up."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .._envkit.reply import Fault, Reply, last_json_object, reply_text
 from .lotteries import Pair, Reading, read_lottery, read_number
-from .settings import OUTCOME_BOUNDS, Range
+from .ranges import OUTCOME_BOUNDS, Range
 
 ACTION_KEYS = ("lottery_a", "lottery_b", "theta_estimate", "terminate_early")
 
@@ -23,7 +23,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A turn that parses: a pair of lotteries, an estimate, or both. `step` ends the episode on it where that is due."""
+    """A turn that parses: a pair of lotteries, an estimate, or both. `step` decides whether it ends the episode."""
 
     pair: Pair | None = None
     estimate: Estimate | None = None
@@ -51,7 +51,7 @@ Action = Proposal | Malformed
 
 
 def parse_action(reply: Reply, outcome_bounds: Range = OUTCOME_BOUNDS) -> Action:
-    """The action in a reply (text or chat messages): its last JSON object with an action key; other keys are ignored."""
+    """The action in a reply (text or chat messages): the last JSON object with an action key, other keys ignored."""
     found = last_json_object(reply_text(reply), having=ACTION_KEYS)
     return Malformed(found.reason) if isinstance(found, Fault) else read_action(found, outcome_bounds)
 
@@ -69,7 +69,7 @@ def read_action(fields: Mapping[str, object], outcome_bounds: Range = OUTCOME_BO
         missing = "lottery_b" if given == ["lottery_a"] else "lottery_a"
         return Malformed(f"{missing} is missing; propose both lotteries")
     if not given and estimate is None and not terminate_early:
-        return Malformed("lottery_a and lottery_b are missing; propose both, or set terminate_early and give theta_estimate")
+        return Malformed("lottery_a and lottery_b are missing; propose both, or stop with a theta_estimate")
     readings = [read_lottery(fields[name], name, outcome_bounds) for name in given]
     faults = [reading for reading in readings if isinstance(reading, str)]
     if faults:

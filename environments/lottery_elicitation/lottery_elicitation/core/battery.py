@@ -1,4 +1,5 @@
-"""The fixed Holt-Laury battery as a method: ask the pairs in order or by bisection, then fit preferences by grid search.
+"""The fixed Holt-Laury battery as a method: ask the pairs in order or by bisection, then fit preferences by grid
+search.
 
 All its outcomes are gains, so it tells nothing about loss aversion: the fit leaves that at the middle of its range.
 """
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from .actions import Estimate
 from .holt_laury import PROBABILITIES, RISKY_OUTCOMES, SAFE_OUTCOMES, indifference_probability
 from .lotteries import Choice, Pair, lottery
+from .ranges import Range
 from .respondent import ChoiceNoise, probabilities_on_grid
-from .settings import Range
 
 GRID_STEP = 0.01
 _ROUNDING = 1e-9
@@ -48,14 +49,15 @@ def agreement(
 
 def grid_axis(support: Range) -> NDArray[np.float64]:
     """The points of a range at steps of 0.01."""
-    return support.low + GRID_STEP * np.arange(int(support.width / GRID_STEP + _ROUNDING) + 1)
+    num_points = int(support.width / GRID_STEP + _ROUNDING) + 1
+    return np.linspace(support.low, support.low + GRID_STEP * (num_points - 1), num_points)
 
 
 def best_curvatures(answers: Sequence[tuple[Pair, Choice]], gamma: Range) -> NDArray[np.float64]:
     """The grid curvatures that agree with the most answers of the battery."""
     gammas = grid_axis(gamma)
     agreed = agreement(answers, gammas, np.ones(1))[:, 0]
-    return gammas[agreed == agreed.max()]
+    return np.asarray(gammas[agreed == agreed.max()])
 
 
 def fit(answers: Sequence[tuple[Pair, Choice]], gamma: Range, loss_aversion: Range) -> Estimate:

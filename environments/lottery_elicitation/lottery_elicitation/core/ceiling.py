@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .actions import Estimate
-from .design import gamma_cut, lambda_cut, stakes
+from .candidates import gamma_cut, lambda_cut, stakes
 from .lotteries import Choice, Pair
-from .programme import Resolution, solve
-from .settings import Game, Range
+from .programme import solve
+from .ranges import Range
+from .stopping import Game, Resolution
 
 
 class CeilingMove(NamedTuple):

@@ -7,10 +7,10 @@ import math
 import random
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
 
+from .ranges import OUTCOME_BOUNDS, Range
 from .respondent import Preferences
-from .settings import OUTCOME_BOUNDS, PriorName, Range, Settings, SplitName
+from .settings import PriorName, Settings, SplitName
 
 ENV = "lottery_elicitation"
 
@@ -22,7 +22,8 @@ _SIGMAS_PER_RANGE = 6
 """`truncated_normal` has a standard deviation of this fraction of the range, and is clipped to it."""
 
 
-class TaskKey(NamedTuple):
+@dataclass(frozen=True)
+class TaskKey:
     """Names a task: everything hidden in it is drawn from streams that carry this name."""
 
     split: SplitName
@@ -55,7 +56,8 @@ def build_world(settings: Settings, index: int) -> World:
     if settings.randomise_ranges:
         gamma_range = _sub_range(gamma_range, ranges)
         shown_lambda = _sub_range(lambda_range, ranges)
-        lambda_range = lambda_range if settings.stage == 1 else shown_lambda  # the stage-1 band stays inside and unstated
+        if settings.stage != 1:  # a narrower range would tell of the band
+            lambda_range = shown_lambda
         bounds = Range(float(round(_uniform(_LOW_BOUNDS, ranges))), float(round(_uniform(_HIGH_BOUNDS, ranges))))
     support = settings.stage1_lambda if settings.stage == 1 else lambda_range
     hidden = random.Random(f"{ENV}/{key}/preferences")

@@ -11,14 +11,7 @@ from .actions import Malformed, Proposal
 from .bounds import reward_bounds
 from .posterior import ParameterGrid, entropy_bits, expected_loss, parameter_grid, posterior
 from .prompts import SYSTEM_TEMPLATE
-from .settings import (
-    NO_ESTIMATE_REWARD,
-    PRESETS,
-    SHAPING_WEIGHT,
-    SUCCESS_FRACTION,
-    RewardName,
-    Weights,
-)
+from .scoring import NO_ESTIMATE_REWARD, PRESETS, SHAPING_WEIGHT, SUCCESS_FRACTION, RewardName, Weights
 from .simulator import State, choice_noise, clipped
 
 _LEAST_SPAN = 1e-9
@@ -59,7 +52,7 @@ class Grade:
     terminated_early: float
     """1 if the agent stopped before its last turn."""
     skill: float
-    """(R - R_constant) / (R_ceiling - R_constant) of the selected signal: 0 for the best constant, 1 for optimal play."""
+    """(R - R_constant) / (R_ceiling - R_constant) of the selected signal: 0 is the best constant, 1 the optimum."""
 
 
 METRICS = tuple(field.name for field in fields(Grade) if field.name != "reward")
@@ -137,9 +130,9 @@ class _Parts:
 def potential_drops(state: State) -> list[float]:
     """By turn, the drop of the posterior expected loss (normalised squared error) of the standing estimate.
 
-    The estimate standing at first is the prior mean; a turn replaces it by the one it gives. Turn k knows the choices of
-    turns before k. The drops telescope to (loss of the prior mean under the prior) - (loss of the last estimate under the
-    last posterior); for an estimate that ignores the choices this is zero on average, whatever was asked.
+    The estimate standing at first is the prior mean; a turn replaces it by the one it gives. Turn k knows the choices
+    of turns before k. The drops telescope to (loss of the prior mean under the prior) - (loss of the last estimate
+    under the last posterior); for an estimate that ignores the choices this is zero on average, whatever was asked.
     """
     grid = _grid(state)
     scales = state.settings.scales
@@ -176,7 +169,10 @@ def _skill(state: State, reward: float) -> float:
 def grader_fingerprint() -> dict[str, object]:
     """What identifies this grader: formulas, weights, wording, source and version."""
     package = __name__.partition(".")[0]
-    modules = "settings lotteries respondent holt_laury actions generator simulator prompts posterior programme bounds grader"
+    modules = (
+        "ranges scoring settings lotteries respondent holt_laury actions generator simulator "
+        "prompts posterior stopping programme bounds bounds_table grader"
+    )
     return {
         "environment": "lottery-elicitation",
         "version": metadata.version("lottery-elicitation"),

@@ -1,7 +1,8 @@
 """The Holt-Laury battery: ten safe/risky pairs whose switch point measures utility curvature.
 
-Pair k (k = 1..10) offers the safe lottery (2.00 with p, else 1.60) against the risky one (3.85 with p, else 0.10), p = k/10.
-All outcomes are gains, so the choices depend on the utility curvature gamma alone and say nothing about loss aversion.
+Pair k (k = 1..10) offers the safe lottery (2.00 with p, else 1.60) against the risky one (3.85 with p, else 0.10), p =
+k/10. All outcomes are gains, so the choices depend on the utility curvature gamma alone and say nothing about loss
+aversion.
 """
 
 from functools import lru_cache

@@ -1,11 +1,12 @@
 """Lotteries and pairs of them: values that validate themselves."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from .settings import Range
+from .ranges import Range
 
 Choice = Literal["A", "B"]
 
@@ -29,11 +30,11 @@ class Lottery:
 
     def __post_init__(self) -> None:
         if not MIN_OUTCOMES <= len(self.outcomes) <= MAX_OUTCOMES:
-            raise ValueError(f"a lottery has {len(self.outcomes)} outcomes; it must have {MIN_OUTCOMES} or {MAX_OUTCOMES}")
+            raise ValueError(f"a lottery must have {MIN_OUTCOMES} or {MAX_OUTCOMES} outcomes, got {len(self.outcomes)}")
         if not all(math.isfinite(value) and 0 <= probability <= 1 for value, probability in self.outcomes):
-            raise ValueError(f"{self.outcomes} must have finite values and probabilities in [0, 1]")
+            raise ValueError(f"values must be finite and probabilities in [0, 1], got {self.outcomes}")
         if abs(self.total_probability - 1) > _EXACT:
-            raise ValueError(f"the probabilities of {self.outcomes} sum to {self.total_probability}; they must sum to 1")
+            raise ValueError(f"the probabilities of a lottery must sum to 1, got {self.total_probability}")
 
     @property
     def total_probability(self) -> float:
@@ -70,8 +71,7 @@ class Reading(NamedTuple):
 def read_number(value: object, name: str) -> float | str:
     """`value` as a finite float, or the fault: booleans, strings, null, NaN and infinities are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        shown = {True: "true", False: "false", None: "null"}.get(value) if value is None or value is False or value is True else None
-        return f"{name} is {shown or _excerpt(value)}; it must be a JSON number"
+        return f"{name} is {_excerpt(value)}; it must be a JSON number"
     try:
         number = float(value)
     except OverflowError:
@@ -125,5 +125,5 @@ def _normalised(outcomes: list[Outcome], name: str) -> Reading | str:
 
 
 def _excerpt(value: object) -> str:
-    text = repr(value)
+    text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from .generator import cumulative
 from .lotteries import Choice, Pair
+from .ranges import Range, Scales
 from .respondent import ChoiceNoise, probabilities_on_grid
-from .settings import PriorName, Range
+from .settings import PriorName
 
 CELLS = 40
 """Cells of each parameter."""
@@ -67,7 +68,7 @@ def entropy_bits(belief: _Array) -> float:
     return float(-(positive * np.log2(positive)).sum())
 
 
-def expected_loss(grid: ParameterGrid, belief: _Array, estimate: tuple[float, float], scales: tuple[float, float]) -> float:
+def expected_loss(grid: ParameterGrid, belief: _Array, estimate: tuple[float, float], scales: Scales) -> float:
     """Expected normalised squared error (-mse) of an estimate under a belief."""
     gamma_error = ((grid.gammas - estimate[0]) / scales[0]) ** 2
     lambda_error = ((grid.loss_aversions - estimate[1]) / scales[1]) ** 2

@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from .actions import Malformed, Proposal, read_action
-from .generator import TaskKey
 from .lotteries import Choice, Pair
+from .ranges import Range, Scales
 from .respondent import ChoiceNoise
-from .settings import SUCCESS_FRACTION, Range, Scales, Settings, Weights
+from .scoring import SUCCESS_FRACTION, Weights
+from .settings import Settings
 from .simulator import State, choice_noise
 
 SYSTEM_TEMPLATE = """\
 You study how one person decides under risk. Two numbers describe the person and are hidden from you:
 - gamma, the curvature of utility: a gain x is worth x^gamma;
 - lambda, loss aversion: a loss of x is worth -lambda * x^gamma.
-Shown two lotteries, A and B, the person computes the expected utility of each, the sum of probability times worth, and takes A \
-if it is at least as good as B, otherwise B.{noise}
+Shown two lotteries, A and B, the person computes the expected utility of each, the sum of probability times worth, \
+and takes A if it is at least as good as B, otherwise B.{noise}
 
-Each turn you propose two lotteries and learn the choice. You have {max_turns} turns in all; when you stop, you commit an estimate \
-of gamma and lambda. The choice of your final turn comes too late to inform that estimate.
+Each turn you propose two lotteries and learn the choice. You have {max_turns} turns in all; when you stop, you commit \
+an estimate of gamma and lambda. The choice of your final turn comes too late to inform that estimate.
 
 Reply with one JSON object per turn, for example:
 {{"lottery_a": {{"outcomes": [{{"value": 50, "probability": 0.5}}, {{"value": -20, "probability": 0.5}}]}}, \
@@ -31,10 +32,11 @@ Reply with one JSON object per turn, for example:
 - Only the theta_estimate of the turn that ends the episode counts. Ending without one scores -2.
 - A reply that breaks these rules costs its turn and changes nothing else.
 
-Your score is {score}, where mse = -(((gamma estimate - gamma) / {gamma_width:g})^2 + ((lambda estimate - lambda) / \
-{lambda_width:g})^2), hl_accuracy is the share of ten standard gain-only lottery pairs on which your estimate and the person choose \
-alike, eff is the share of turns left unused, and success5 is 1 if both estimates are within {gamma_tolerance:g} and \
-{lambda_tolerance:g} of the truth, else 0."""
+Your score is {score}, where
+- mse = -(((gamma estimate - gamma) / {gamma_width:g})^2 + ((lambda estimate - lambda) / {lambda_width:g})^2);
+- hl_accuracy is the share of ten standard gain-only pairs on which your estimate and the person choose alike;
+- eff is the share of turns left unused;
+- success5 is 1 if both estimates are within {gamma_tolerance:g} and {lambda_tolerance:g} of the truth, else 0."""
 
 
 def system_prompt(settings: Settings) -> str:

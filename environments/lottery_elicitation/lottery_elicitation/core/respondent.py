@@ -1,7 +1,7 @@
 """The prospect-theory respondent: v(x) = x^gamma for gains, -lambda (-x)^gamma for losses; EU(L) = sum p v(x).
 
-Without noise A is chosen iff EU(A) >= EU(B). With Fechner noise s, P(A) = 1 / (1 + exp(-(EU(A) - EU(B)) / (s * span))), where the
-span is 1 for `raw` units and v(max) - v(min) over the possible outcomes of the pair for `contextual` units.
+Without noise A is chosen iff EU(A) >= EU(B). With Fechner noise s, P(A) = 1 / (1 + exp(-(EU(A) - EU(B)) / (s * span))),
+where the span is 1 for `raw` units and v(max) - v(min) over the possible outcomes of the pair for `contextual` units.
 """
 
 import math
@@ -63,7 +63,9 @@ def choose(pair: Pair, preferences: Preferences, noise: ChoiceNoise, uniform: fl
     return "A" if uniform < probability_of_a(pair, preferences, noise) else "B"
 
 
-def expected_utilities(values: ArrayLike, probabilities: ArrayLike, gamma: ArrayLike, loss_aversion: ArrayLike) -> _Array:
+def expected_utilities(
+    values: ArrayLike, probabilities: ArrayLike, gamma: ArrayLike, loss_aversion: ArrayLike
+) -> _Array:
     """EU of many lotteries: outcomes (..., k) with respondents (...) -> (...). Pad lotteries with probability 0."""
     outcomes = np.asarray(values, dtype=np.float64)
     magnitude = np.abs(outcomes) ** np.asarray(gamma, dtype=np.float64)[..., None]

@@ -1,82 +1,28 @@
-"""Everything that can be chosen about the environment, checked in one place, and the constants it rests on."""
+"""Everything that can be chosen about the environment, checked in one place."""
 
 import math
 from dataclasses import dataclass, fields
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
-RewardName = Literal["robust", "published", "mse", "hl_accuracy", "robust_shaped"]
+from .ranges import GAMMA_RANGE, LAMBDA_RANGE, REFERENCE_LOSS_AVERSION, Range, Scales
+from .scoring import PRESETS, REWARDS, RewardName, Weights
+
 PriorName = Literal["uniform", "truncated_normal", "beta"]
 NoiseUnits = Literal["contextual", "raw"]
 SplitName = Literal["train", "eval"]
 
-REWARDS: tuple[RewardName, ...] = get_args(RewardName)
 PRIORS: tuple[PriorName, ...] = get_args(PriorName)
 NOISE_UNITS: tuple[NoiseUnits, ...] = get_args(NoiseUnits)
 SPLITS: tuple[SplitName, ...] = get_args(SplitName)
 STAGES = (1, 2, 3)
-
-
-class Range(NamedTuple):
-    """A closed interval."""
-
-    low: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        return self.high - self.low
-
-    @property
-    def middle(self) -> float:
-        return (self.low + self.high) / 2
-
-    def clip(self, value: float) -> float:
-        return min(max(value, self.low), self.high)
-
-
-GAMMA_RANGE = Range(0.2, 1.5)
-"""Utility curvature gamma: v(x) = x^gamma for gains."""
-LAMBDA_RANGE = Range(1.0, 4.5)
-"""Loss aversion lambda: v(x) = -lambda (-x)^gamma for losses."""
-OUTCOME_BOUNDS = Range(-50.0, 100.0)
-REFERENCE_LOSS_AVERSION = 2.25
-"""The loss aversion of stage 1 in the published environment, and the middle of the stage-1 band."""
 STAGE3_NOISE = 0.05
-SUCCESS_FRACTION = 0.05
-"""`success5`: both estimates within this share of the full parameter range."""
-NO_ESTIMATE_REWARD = -2.0
-"""Paid for ending without a valid estimate: the mse of the worst possible guess, below the expected reward of any guess."""
-SHAPING_WEIGHT = 1.0
-
-
-class Scales(NamedTuple):
-    """Widths of the full parameter ranges: errors are measured as shares of them, also where an episode shows narrower ranges."""
-
-    gamma: float = GAMMA_RANGE.width
-    loss_aversion: float = LAMBDA_RANGE.width
-
-
-class Weights(NamedTuple):
-    """Coefficients of the terminal reward: mse + hl_accuracy + eff + success5."""
-
-    mse: float
-    hl_accuracy: float
-    eff: float
-    success5: float
-
-
-PRESETS: dict[RewardName, Weights] = {
-    "robust": Weights(mse=3.0, hl_accuracy=0.25, eff=0.02, success5=0.5),
-    "published": Weights(mse=1.0, hl_accuracy=0.5, eff=0.1, success5=0.0),
-    "mse": Weights(mse=1.0, hl_accuracy=0.0, eff=0.0, success5=0.0),
-    "hl_accuracy": Weights(mse=0.0, hl_accuracy=1.0, eff=0.0, success5=0.0),
-    "robust_shaped": Weights(mse=3.0, hl_accuracy=0.25, eff=0.02, success5=0.5),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The arguments of the environment, with the same names and defaults in every adapter. Ill-typed values raise ValueError."""
+    """The arguments of the environment, with the same names and defaults in every adapter. Ill-typed values raise
+    ValueError.
+    """
 
     reward: RewardName = "robust"
     """The training signal; every other signal is a metric."""
@@ -144,8 +90,8 @@ class Settings:
             self.lambda_low <= self.stage1_lambda.low and self.stage1_lambda.high <= self.lambda_high
         ):
             raise ValueError(
-                f"stage1_lambda_band is {self.stage1_lambda_band}; the band {tuple(self.stage1_lambda)} must lie within "
-                f"[{self.lambda_low}, {self.lambda_high}]"
+                f"stage1_lambda_band is {self.stage1_lambda_band}; the band {tuple(self.stage1_lambda)} must lie "
+                f"within [{self.lambda_low}, {self.lambda_high}]"
             )
 
     @property
@@ -195,9 +141,18 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "split": SPLITS,
 }
 _INTEGERS = {"stage": 1, "min_turns": 1, "max_turns": 1, "seed": 0}
-_NUMBERS = frozenset(
-    "stage1_lambda_band noise gamma_low gamma_high lambda_low lambda_high "
-    "mse_weight hl_weight eff_weight success_weight format_weight".split()
+_NUMBERS = (
+    "stage1_lambda_band",
+    "noise",
+    "gamma_low",
+    "gamma_high",
+    "lambda_low",
+    "lambda_high",
+    "mse_weight",
+    "hl_weight",
+    "eff_weight",
+    "success_weight",
+    "format_weight",
 )
 
 
@@ -206,27 +161,3 @@ def _check_number(name: str, value: object, *, is_optional: bool) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{name} is {value!r}; it must be a finite number{' or None' if is_optional else ''}")
-
-
-@dataclass(frozen=True)
-class Game:
-    """What the dynamic programme needs to know: uniform boxes, scales of the mse, weights, and the turns allowed."""
-
-    gamma: Range
-    loss_aversion: Range
-    weights: Weights
-    scales: Scales = Scales()
-    max_turns: int = 10
-    min_turns: int = 1
-
-
-def game_of(settings: Settings) -> Game:
-    """The noiseless game with uniform priors over the settings' full ranges (over the band at stage 1)."""
-    return Game(
-        gamma=settings.gamma_range,
-        loss_aversion=settings.stage1_lambda if settings.stage == 1 else settings.lambda_range,
-        weights=settings.weights,
-        scales=settings.scales,
-        max_turns=settings.max_turns,
-        min_turns=settings.min_turns,
-    )

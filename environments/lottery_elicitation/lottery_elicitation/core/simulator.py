@@ -20,7 +20,9 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """An episode so far. `noise_seed` names the stream of this rollout's choice noise; the hidden world is shared by a group."""
+    """An episode so far. `noise_seed` names this rollout's stream of choice noise; the hidden world is shared by a
+    group.
+    """
 
     settings: Settings
     world: World
@@ -29,7 +31,7 @@ class State:
     is_over: bool = False
     terminated_early: bool = False
     estimate: Estimate | None = None
-    """What the ending turn committed, clipped to the shown ranges; None before the end, or for an end without estimate."""
+    """What the ending turn committed, clipped to the shown ranges; None before the end or without an estimate."""
 
     @property
     def num_turns(self) -> int:
@@ -107,7 +109,11 @@ def transcript(state: State) -> dict[str, object]:
         "turns": [
             {"malformed": turn.action.reason}
             if isinstance(turn.action, Malformed)
-            else {"action": turn.action.to_json(), "is_renormalised": turn.action.is_renormalised, "choice": turn.choice}
+            else {
+                "action": turn.action.to_json(),
+                "is_renormalised": turn.action.is_renormalised,
+                "choice": turn.choice,
+            }
             for turn in state.turns
         ],
     }
@@ -117,7 +123,7 @@ def replay(settings: Settings, facts: Mapping[str, Any]) -> State:
     """The state that a transcript tells of. Raises ValueError where it does not fit these settings."""
     state = initial_state(settings, facts["index"], facts["noise_seed"])
     if str(state.world.key) != facts["key"]:
-        raise ValueError(f"the transcript is of {facts['key']}, the settings give {state.world.key}; use those it ran with")
+        raise ValueError(f"the transcript is of {facts['key']}, not {state.world.key}: use the settings it ran with")
     for number, turn in enumerate(facts["turns"], start=1):
         state = step(state, _recorded_action(turn, state.world))
         if state.turns[-1].choice != turn.get("choice"):
