@@ -59,7 +59,8 @@ def test_a_model_at_an_endpoint_is_compared_beside_the_policies(policy_server_ur
 
 
 def test_failed_episodes_are_counted_and_never_scored_zero() -> None:
-    options = ("--model", "m", "--client.base-url", "http://127.0.0.1:9/v1", "--env.agent.harness.max-attempts", "1")
+    options = ("--model", "m", "--client.base-url", "http://127.0.0.1:9/v1")
+    options += ("--env.agent.harness.id", "assay-add3digit", "--env.agent.harness.max-attempts", "1")
     done = vf_grpo("evaluate", "assay-add3digit", *options, "-n", "2", "--json")
     assert done.returncode == 1
     row = json.loads(done.stdout)["policies"]["m"]

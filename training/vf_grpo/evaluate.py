@@ -173,11 +173,11 @@ def _chosen_policies(config: EvaluateConfig) -> dict[str, ChatPolicy]:
 
 
 def as_json(config: EvaluateConfig, scores: Mapping[str, Score]) -> dict[str, Any]:
-    """The result as plain data; `args` holds the environment arguments that were set."""
+    """The result as plain data: `args` are the arguments that were set; a reward is None where no episode finished."""
     args = config.env.taskset.model_dump(mode="json", exclude={"id", "task"}, exclude_unset=True)
     policies = {
         name: {
-            "reward": result.reward.mean,
+            "reward": None if math.isnan(result.reward.mean) else result.reward.mean,
             "reward_se": result.reward.standard_error,
             "metrics": {metric: value.mean for metric, value in result.metrics.items()},
             "num_episodes": result.num_episodes,
