@@ -48,9 +48,14 @@ class World:
     outcome_bounds: Range
 
 
+def task_key(settings: Settings, index: int) -> TaskKey:
+    """The name of the task at `index` of the settings' split, stage and seed."""
+    return TaskKey(settings.split, settings.stage, settings.seed, index)
+
+
 def build_world(settings: Settings, index: int) -> World:
     """The task at `index` of the settings' split, stage and seed."""
-    key = TaskKey(settings.split, settings.stage, settings.seed, index)
+    key = task_key(settings, index)
     ranges = random.Random(f"{ENV}/{key}/ranges")
     gamma_range, lambda_range, bounds = settings.gamma_range, settings.lambda_range, OUTCOME_BOUNDS
     if settings.randomise_ranges:
