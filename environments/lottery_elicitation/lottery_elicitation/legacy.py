@@ -100,13 +100,16 @@ def _load_v0(arguments: LegacyArguments) -> Any:
         score.__name__ = field
         return score
 
+    recorded = [
+        field for field in METRICS if field != "num_turns"
+    ]  # MultiTurnEnv adds its own to a metric of this name
     return LotteryV0(
         dataset=dataset(arguments.split),
         eval_dataset=dataset("eval"),
         system_prompt=arguments.system_prompt or system_prompt(arguments.settings()),
         rubric=vf.Rubric(
-            funcs=[grader(field) for field in METRICS],
-            weights=[float(field == arguments.reward) for field in METRICS],
+            funcs=[grader(field) for field in recorded],
+            weights=[float(field == arguments.reward) for field in recorded],
         ),
     )
 
