@@ -46,7 +46,9 @@ def test_a_wheel_from_the_sdist_works_alone(folder: Path, tmp_path: Path) -> Non
     assert {f"{folder.name}/pyproject.toml", f"{folder.name}/py.typed", f"{folder.name}/_envkit/reply.py"} <= set(names)
     assert not [name for name in names if name.startswith(("envkit/", "tests/", "vf_grpo/"))]
 
-    run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", tmp_path / "site", wheel], tmp_path)
+    run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", tmp_path / "site", wheel], tmp_path
+    )
     env_id = folder.name.replace("_", "-")
     code = (
         f"import {folder.name} as package, verifiers.v1 as vf\n"

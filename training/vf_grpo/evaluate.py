@@ -180,6 +180,7 @@ def as_json(config: EvaluateConfig, scores: Mapping[str, Score]) -> dict[str, An
             "reward": None if math.isnan(result.reward.mean) else result.reward.mean,
             "reward_se": result.reward.standard_error,
             "metrics": {metric: value.mean for metric, value in result.metrics.items()},
+            "metrics_se": {metric: value.standard_error for metric, value in result.metrics.items()},
             "num_episodes": result.num_episodes,
             "num_errors": result.num_errors,
         }
