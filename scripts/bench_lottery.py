@@ -225,7 +225,7 @@ def bench_noise(n: int) -> None:
 def comparison_rows(n: int) -> list[str]:
     """Markdown rows: strategies x stages x noise under `robust`."""
     rows = [
-        "| stage | noise | strategy | gamma nMSE | lambda nMSE | hl_accuracy | turns | reward | skill | `published` |",
+        "| strategy | stage | noise | gamma nMSE | lambda nMSE | hl_accuracy | turns | reward | skill | `published` |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for stage, noise, strategy in product((1, 2), (0.0, 0.05, 0.2), COMPARED):
@@ -235,7 +235,7 @@ def comparison_rows(n: int) -> list[str]:
             str(interval([getattr(graded, name) for graded in grades]))
             for name in ("gamma_nmse", "lambda_nmse", "hl_accuracy", "num_turns", "robust", "skill", "published")
         ]
-        rows.append(f"| {stage} | {noise:g} | `{strategy}` | {' | '.join(cells)} |")
+        rows.append(f"| `{strategy}` | {stage} | {noise:g} | {' | '.join(cells)} |")
         print(rows[-1], flush=True)
     return rows
 

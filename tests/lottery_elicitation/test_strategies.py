@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lottery_elicitation.core.actions import Estimate, Malformed, parse_action
-from lottery_elicitation.core.battery import agreement, battery, fit, grid_axis, next_bisection
+from lottery_elicitation.core.actions import Estimate, Malformed, Proposal, parse_action
+from lottery_elicitation.core.battery import agreement, battery, best_curvatures, fit, grid_axis, next_bisection
 from lottery_elicitation.core.bounds import reward_bounds
 from lottery_elicitation.core.candidates import gamma_cut, lambda_cut
 from lottery_elicitation.core.design import decide
@@ -24,7 +24,7 @@ from lottery_elicitation.core.respondent import ChoiceNoise, Preferences, choose
 from lottery_elicitation.core.scoring import PRESETS
 from lottery_elicitation.core.settings import Settings
 from lottery_elicitation.core.simulator import State, initial_state, step
-from lottery_elicitation.policies import POLICIES
+from lottery_elicitation.policies import NO_OBSERVATION, POLICIES
 from lottery_elicitation.strategies import EXPLOITS, STRATEGIES
 
 STAGE_1 = {"stage": 1, "stage1_lambda_band": 0.0}
@@ -205,6 +205,36 @@ def test_every_strategy_finishes_under_every_setting(name: str, settings: Settin
     assert graded.malformed_fraction == (1.0 if name == "malformed_spam" else 0.0)
     if name != "malformed_spam":
         assert isinstance(state.estimate, Estimate)
+
+
+def test_chat_policies_play_nothing_without_an_observation() -> None:
+    for messages in ([], [{"role": "user", "content": "hello"}]):
+        assert {policy(messages, 0) for policy in POLICIES.values()} == {NO_OBSERVATION}
+        assert isinstance(parse_action(NO_OBSERVATION), Malformed)
+
+
+@pytest.mark.parametrize(
+    ("settings", "known"),
+    [
+        (Settings(reward="published", **STAGE_1), 0.465),  # type: ignore[arg-type]
+        (Settings(reward="published"), 0.402),
+        (Settings(**STAGE_1), 0.145),  # type: ignore[arg-type]
+        (Settings(stage=1), 0.088),
+        (Settings(), -0.030),
+    ],
+)
+def test_the_battery_with_the_published_fit_earns_the_published_figures(settings: Settings, known: float) -> None:
+    """Of the best-fitting curvatures the one nearest to the middle, beside the middle loss aversion."""
+    rewards = []
+    for index in range(1500):
+        state = initial_state(settings, index)
+        for pair in battery():
+            best = best_curvatures(state.answers, GAMMA_RANGE) if state.turns_remaining == 1 else grid_axis(GAMMA_RANGE)
+            nearest = float(best[np.abs(best - GAMMA_RANGE.middle).argmin()])
+            state = step(state, Proposal(pair=pair, estimate=Estimate(nearest, LAMBDA_RANGE.middle)))
+        rewards.append(episode_reward(state, settings.reward))
+    standard_error = statistics.stdev(rewards) / len(rewards) ** 0.5
+    assert statistics.fmean(rewards) == pytest.approx(known, abs=3 * standard_error + 0.002)
 
 
 def test_policies_do_not_depend_on_the_hash_seed() -> None:

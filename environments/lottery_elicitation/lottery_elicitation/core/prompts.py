@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._envkit.reply import Fault, last_json_object
 from .actions import Malformed, Proposal, read_action
 from .lotteries import Choice, Pair
 from .ranges import Range, Scales
@@ -171,12 +172,10 @@ def render(observation: Observation) -> str:
     return "\n".join([*lines, json.dumps(observation.to_json())])
 
 
-def read_observation(message: str) -> Observation:
-    """The observation in a rendered user message. Raises ValueError where there is none."""
-    start = message.find('{"episode"')
-    if start < 0:
-        raise ValueError("the message holds no observation; pass a user message written by render()")
-    return observation_from_json(json.loads(message[start:]))
+def find_observation(message: str) -> Observation | None:
+    """The observation in a rendered user message; None where there is none."""
+    found = last_json_object(message, having=("error_scales",))
+    return None if isinstance(found, Fault) else observation_from_json(found)
 
 
 def observation_from_json(fields: Mapping[str, Any]) -> Observation:
