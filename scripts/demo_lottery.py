@@ -94,7 +94,7 @@ def contraction(settings: Settings, index: int = 0, strategy: str = "bayes") -> 
 
 
 def plot_contraction(shown: Contraction, path: Path) -> None:
-    figure, axes = plt.subplots(2, 5, figsize=(13, 5.6), sharex=True, sharey=True)
+    figure, axes = plt.subplots(2, 5, figsize=(13, 5.6), sharex=True, sharey=True, layout="constrained")
     for number, axis in enumerate(axes.flat):
         axis.set_visible(number < len(shown.beliefs))
         if number >= len(shown.beliefs):
@@ -107,7 +107,6 @@ def plot_contraction(shown: Contraction, path: Path) -> None:
     figure.supxlabel("loss aversion lambda")
     figure.supylabel("utility curvature gamma")
     figure.suptitle("lottery-elicitation: belief over the hidden preferences (x marks the truth)")
-    figure.tight_layout()
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

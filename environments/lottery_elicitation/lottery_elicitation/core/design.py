@@ -10,7 +10,6 @@ from .actions import Estimate
 from .design_tables import Design
 from .lotteries import Choice, Pair
 from .posterior import updated
-from .ranges import Range
 
 _LEAST_MASS = 1e-9
 """An answer less likely than this teaches nothing worth counting."""
@@ -49,24 +48,14 @@ def decide(design: Design, belief: _Array, turn: int) -> Decision:
 
 def value_of_stopping(design: Design, belief: _Array) -> tuple[float, Estimate]:
     """The expected reward of committing now, without the efficiency term, and the estimate that earns it."""
-    problem, grid = design.problem, design.grid
-    gamma_belief, lambda_belief = belief.sum(axis=1), belief.sum(axis=0)
-    gamma_mean, lambda_mean = gamma_belief @ grid.gammas, lambda_belief @ grid.loss_aversions
-    gamma_spread = gamma_belief @ (grid.gammas - gamma_mean) ** 2 + _cell_variance(problem.gamma, grid.gammas)
-    lambda_spread = lambda_belief @ (grid.loss_aversions - lambda_mean) ** 2 + _cell_variance(
-        problem.loss_aversion, grid.loss_aversions
-    )
-    rows = gamma_belief @ design.rows
-    weights = problem.weights
-    by_gamma = weights.hl_accuracy * (design.agreement @ rows)
-    by_gamma -= weights.mse * ((design.gamma_estimates - gamma_mean) ** 2 + gamma_spread) / problem.scales.gamma**2
-    lambda_scale = -weights.mse / problem.scales.loss_aversion**2
-    by_lambda = lambda_scale * ((design.lambda_estimates - lambda_mean) ** 2 + lambda_spread)
-    if weights.success5 == 0:
+    by_gamma = design.gamma_payoff @ belief.sum(axis=1)
+    by_lambda = design.lambda_payoff @ belief.sum(axis=0)
+    if design.problem.weights.success5 == 0:
         at_gamma, at_lambda = int(by_gamma.argmax()), int(by_lambda.argmax())
         value = float(by_gamma[at_gamma] + by_lambda[at_lambda])
     else:
-        total = weights.success5 * (design.gamma_window @ belief @ design.lambda_window.T)
+        total = design.gamma_window @ belief @ design.lambda_window.T
+        total *= design.problem.weights.success5
         total += by_gamma[:, None] + by_lambda
         at_gamma, at_lambda = divmod(int(total.argmax()), len(by_lambda))
         value = float(total[at_gamma, at_lambda])
@@ -85,11 +74,12 @@ def _expected_scores(design: Design, belief: _Array) -> _Array:
     if len(design.joint_block):
         if_a.append(design.joint_block @ (belief.reshape(-1, 1) * design.features).astype(np.float32))
     sums = np.concatenate(if_a)
-    return _branch_scores(design, sums) + _branch_scores(design, by_gamma.sum(axis=0) - sums)
+    scores = _branch_scores(design, np.concatenate([sums, by_gamma.sum(axis=0) - sums]))
+    return scores[: len(sums)] + scores[len(sums) :]
 
 
 def _branch_scores(design: Design, sums: _Array) -> _Array:
-    """One answer's probability times its value, from features summed over the cells giving it: (c, 3 + r) -> (c,)."""
+    """An answer's probability times its value, from features summed over the cells that give it: (b, 3 + r) -> (b,)."""
     weights, scale = design.problem.weights, design.problem.scales.gamma
     mass = np.maximum(sums[:, 0], _LEAST_MASS)
     gamma_mean, lambda_mean = sums[:, 1] / mass, sums[:, 2] / mass
@@ -97,7 +87,3 @@ def _branch_scores(design: Design, sums: _Array) -> _Array:
     accuracies = holt_laury.expected_accuracies(design.intervals, sums[:, 3:] / mass[:, None])
     by_row = weights.hl_accuracy * accuracies - weights.mse * (estimates - gamma_mean[:, None]) ** 2
     return np.asarray(mass * (weights.mse * (gamma_mean**2 + lambda_mean**2) + by_row.max(axis=1)))
-
-
-def _cell_variance(support: Range, cells: _Array) -> float:
-    return (support.width / len(cells)) ** 2 / 12

@@ -57,7 +57,8 @@ class Design:
     lambda_estimates: _Array  # (e',)
     gamma_window: _Array  # (e, g): share of a cell within the success tolerance of an estimate
     lambda_window: _Array  # (e', l)
-    agreement: _Array  # (e, r): Holt-Laury accuracy of an estimate if the truth lies in a row
+    gamma_payoff: _Array  # (e, g): what an estimate expects of mse and hl_accuracy where the truth lies in a cell
+    lambda_payoff: _Array  # (e', l): the same of loss aversion's share in mse
 
 
 @lru_cache(maxsize=64)
@@ -78,6 +79,10 @@ def build_design(problem: Problem) -> Design:
     lambda_estimates = _lattice(problem.loss_aversion, len(grid.loss_aversions))
     estimate_rows = np.searchsorted(intervals.edges[1:-1], gamma_estimates)
     disagreements = np.abs(intervals.num_safe[estimate_rows][:, None] - intervals.num_safe)
+    accuracy = (1 - disagreements / holt_laury.NUM_PAIRS) @ rows.T
+    gamma_error = _expected_error(problem.gamma, grid.gammas, gamma_estimates) / problem.scales.gamma**2
+    lambda_error = _expected_error(problem.loss_aversion, grid.loss_aversions, lambda_estimates)
+    weights = problem.weights
     return Design(
         problem=problem,
         grid=grid,
@@ -100,7 +105,8 @@ def build_design(problem: Problem) -> Design:
             lambda_estimates,
             SUCCESS_FRACTION * problem.scales.loss_aversion,
         ),
-        agreement=1 - disagreements / holt_laury.NUM_PAIRS,
+        gamma_payoff=weights.hl_accuracy * accuracy - weights.mse * gamma_error,
+        lambda_payoff=-weights.mse * lambda_error / problem.scales.loss_aversion**2,
     )
 
 
@@ -124,6 +130,11 @@ def _edges(support: Range, cells: _Array) -> _Array:
 def _lattice(support: Range, num_cells: int) -> _Array:
     """Edges and middles of the cells."""
     return np.linspace(*support, 2 * num_cells + 1) if support.width else np.array([support.low])
+
+
+def _expected_error(support: Range, cells: _Array, estimates: _Array) -> _Array:
+    """Expected squared error of each estimate for a truth uniform in each cell: (estimates, cells)."""
+    return np.asarray((estimates[:, None] - cells) ** 2 + (support.width / len(cells)) ** 2 / 12)
 
 
 def _overlap_shares(edges: _Array, intervals: _Array) -> _Array:

@@ -81,7 +81,7 @@ def curvature_intervals(gamma_low: float, gamma_high: float) -> CurvatureInterva
 def estimates_per_interval(intervals: CurvatureIntervals, mean: NDArray[np.float64]) -> NDArray[np.float64]:
     """The point of every interval nearest to `mean` (...): shape (..., rows)."""
     low, high = intervals.edges[:-1] + _EDGE_MARGIN, intervals.edges[1:] - _EDGE_MARGIN
-    return np.clip(mean[..., None], np.minimum(low, high), high)
+    return np.minimum(np.maximum(mean[..., None], np.minimum(low, high)), high)
 
 
 def expected_accuracies(intervals: CurvatureIntervals, row_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
