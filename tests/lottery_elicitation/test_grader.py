@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from lottery_elicitation.core.actions import Estimate, Malformed, Proposal
 from lottery_elicitation.core.battery import battery
-from lottery_elicitation.core.grader import METRICS, Grade, grade, grader_fingerprint, information_bits, potential_drops
+from lottery_elicitation.core.grader import (
+    METRICS,
+    Grade,
+    episode_reward,
+    grade,
+    grader_fingerprint,
+    information_bits,
+    potential_drops,
+)
 from lottery_elicitation.core.lotteries import Pair, lottery
 from lottery_elicitation.core.prompts import observe
 from lottery_elicitation.core.respondent import Preferences
@@ -41,7 +49,7 @@ def truth(state: State) -> Estimate:
 def test_every_recorded_episode_earns_its_recorded_reward(shared_data: Callable[[str], Any]) -> None:
     episodes = shared_data("lottery_reference.json")["episodes"]
     assert len(episodes) == 60
-    for row in episodes:
+    for number_of_episode, row in enumerate(episodes):
         chosen = Settings(reward="published", stage=row["stage"], max_turns=row["max_steps"], stage1_lambda_band=0.0)
         state = initial_state(chosen)
         preferences = Preferences(row["true"]["gamma"], row["true"]["lambda"])
@@ -52,8 +60,11 @@ def test_every_recorded_episode_earns_its_recorded_reward(shared_data: Callable[
             pair = Pair(*(lottery(*map(tuple, side)) for side in sides))
             state = step(state, Proposal(pair=pair, estimate=estimate if is_last else None, terminate_early=is_last))
         assert "".join(turn.choice or "-" for turn in state.turns) == row["choices"]
+        assert episode_reward(state, "published") == pytest.approx(row["reward"], abs=1e-9)
+        if number_of_episode % 5:  # a whole grade of an unusual number of turns solves a game of its own first
+            continue
         graded = grade(state)
-        assert graded.reward == graded.published == pytest.approx(row["reward"], abs=1e-9)
+        assert graded.reward == graded.published == episode_reward(state, "published")
         if row["breakdown"]:
             assert graded.mse == pytest.approx(row["breakdown"]["mse_component"], abs=1e-9)
             assert graded.hl_accuracy == pytest.approx(row["breakdown"]["holt_laury_accuracy"], abs=1e-9)

@@ -141,7 +141,7 @@ def test_the_ladder_is_in_order(settings: Settings) -> None:
 )
 def test_the_battery_earns_its_known_figures(settings: Settings, edge_fit: float, midpoint: float | None) -> None:
     """The published fit takes the edge nearest to the prior mean; ours the middle of the cell."""
-    mean, standard_error = mean_reward("holt_laury", settings, 1000)
+    mean, standard_error = mean_reward("holt_laury", settings, 400)
     assert mean > edge_fit
     if midpoint is not None:
         assert mean == pytest.approx(midpoint, abs=3 * standard_error + 0.002)
@@ -226,7 +226,7 @@ def test_chat_policies_play_nothing_without_an_observation() -> None:
 def test_the_battery_with_the_published_fit_earns_the_published_figures(settings: Settings, known: float) -> None:
     """Of the best-fitting curvatures the one nearest to the middle, beside the middle loss aversion."""
     rewards = []
-    for index in range(1500):
+    for index in range(1000):
         state = initial_state(settings, index)
         for pair in battery():
             best = best_curvatures(state.answers, GAMMA_RANGE) if state.turns_remaining == 1 else grid_axis(GAMMA_RANGE)
