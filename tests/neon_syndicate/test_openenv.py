@@ -1,7 +1,6 @@
 """The OpenEnv server, in an environment of its own, driven by openenv's own client."""
 
 import json
-import os
 import socket
 import subprocess
 import time
@@ -21,7 +20,7 @@ from neon_syndicate.core.simulator import step
 from neon_syndicate.core.state import initial_state
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON = Path(os.environ.get("NEON_OPENENV_PYTHON", ROOT / ".venvs" / "openenv" / "bin" / "python"))
+PYTHON = ROOT / ".venvs" / "openenv" / "bin" / "python"
 NUM_SESSIONS = 64
 TASKS = [*(mission.key for mission in BUILTIN_MISSIONS), "eval/5/0", "eval/3/1"]
 
