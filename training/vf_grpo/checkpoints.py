@@ -17,7 +17,12 @@ def mark_complete(checkpoint: Path, curriculum: Curriculum | None) -> None:
 def last_checkpoint(output_dir: Path) -> Path | None:
     """The newest complete checkpoint of a run; None when there is none, and the run begins anew."""
     complete = [marker.parent for marker in (output_dir / "checkpoints").glob(f"checkpoint-*/{MARKER}")]
-    return max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+    return max(complete, key=checkpoint_step, default=None)
+
+
+def checkpoint_step(checkpoint: Path) -> int:
+    """How many optimiser steps `checkpoint` has seen."""
+    return int(checkpoint.name.rpartition("-")[2])
 
 
 def restore_curriculum(curriculum: Curriculum, checkpoint: Path) -> None:

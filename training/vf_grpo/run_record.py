@@ -3,7 +3,6 @@
 Every row is flushed as it is written, so a killed run keeps what it finished. JSON has no NaN: what is not finite is null.
 """
 
-import importlib
 import json
 import math
 import platform
@@ -11,6 +10,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 from pydantic import JsonValue
@@ -31,7 +31,7 @@ class RunRecord:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def begin(self, config: Mapping[str, JsonValue], environment_module: str, resumed_at: int | None) -> None:
+    def begin(self, config: Mapping[str, JsonValue], environment: ModuleType, resumed_at: int | None) -> None:
         """Start the record. A resumed run drops the rows of steps that its checkpoint has not seen and goes on after them."""
         if resumed_at is None:
             for name in (METRICS, ROLLOUTS):
@@ -46,7 +46,7 @@ class RunRecord:
             "config": dict(config),
             "versions": package_versions(),
             "git_commit": git_commit(),
-            "grader_fingerprint": grader_fingerprint(environment_module),
+            "grader_fingerprint": grader_fingerprint(environment),
         }
         self._write_run()
 
@@ -99,11 +99,10 @@ def git_commit() -> str | None:
     return result.stdout.strip() if result.returncode == 0 else None
 
 
-def grader_fingerprint(environment_module: str) -> JsonValue:
+def grader_fingerprint(environment: ModuleType) -> JsonValue:
     """What the environment says about its graders; None for one that publishes no `grader_fingerprint`."""
-    module = importlib.import_module(environment_module)
     # Not part of verifiers' API: environments of other authors need not have it.
-    fingerprint = getattr(module, "grader_fingerprint", None)
+    fingerprint = getattr(environment, "grader_fingerprint", None)
     result: JsonValue = fingerprint() if callable(fingerprint) else None
     return result
 

@@ -1,7 +1,6 @@
 """One training run from resolved configuration to finished record: builds the parts, wires them, takes them down."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,14 @@ from typing import Any
 import torch
 from accelerate import PartialState
 from datasets import Dataset
-from pydantic import JsonValue
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.trainer_callback import PrinterCallback
 from trl import GRPOConfig
 
 import verifiers.v1 as vf
+from verifiers.v1.utils.loaders import import_taskset
 from vf_grpo.callback import RunCallback
-from vf_grpo.checkpoints import last_checkpoint, restore_curriculum
+from vf_grpo.checkpoints import checkpoint_step, last_checkpoint, restore_curriculum
 from vf_grpo.config import TrainConfig, TransformersEngineConfig, VLLMServerEngineConfig
 from vf_grpo.engines import Engine
 from vf_grpo.episodes import Endpoint, EpisodeRunner
@@ -106,7 +106,7 @@ def make_trainer(
     config: TrainConfig, plan: TaskPlan, engine: Engine, rollouts: RolloutFunction, passes: tuple[int, int]
 ) -> EpisodeGRPOTrainer:
     model = AutoModelForCausalLM.from_pretrained(config.model, dtype=config.dtype)
-    return EpisodeGRPOTrainer(
+    trainer = EpisodeGRPOTrainer(
         model=model,
         reward_funcs=environment_reward,
         args=trainer_arguments(config, engine, passes),
@@ -115,6 +115,8 @@ def make_trainer(
         rollouts=rollouts,
         logprob_check_every=config.telemetry.logprob_check_every,
     )
+    trainer.remove_callback(PrinterCallback)
+    return trainer
 
 
 def trainer_arguments(config: TrainConfig, engine: Engine, passes: tuple[int, int]) -> GRPOConfig:
@@ -150,30 +152,22 @@ def trainer_arguments(config: TrainConfig, engine: Engine, passes: tuple[int, in
         "disable_tqdm": True,
         "use_cpu": not on_gpu,
         "bf16": False,
-        "gradient_checkpointing": False,
+        "activation_checkpointing": False,
         "dataloader_pin_memory": on_gpu,
         **engine.trainer_arguments(),
     }
     clash = sorted(set(arguments) & set(config.trl))
-    settable = {"bf16", "gradient_checkpointing", "dataloader_pin_memory"}
+    settable = {"bf16", "activation_checkpointing", "dataloader_pin_memory"}
     if set(clash) - settable:
         raise ValueError(f"trl.{sorted(set(clash) - settable)} are set by this configuration's own fields: use those")
     return GRPOConfig(**{**arguments, **config.trl})
 
 
-@contextmanager
-def _recorded(record: RunRecord) -> Iterator[RunRecord]:
-    """Whatever ends the run, its record says so."""
-    with ExitStack() as stack:
-        stack.push(record.note_exception)
-        yield record
-
-
 def _open_record(config: TrainConfig, checkpoint: Path | None, stack: ExitStack) -> RunRecord:
-    record = stack.enter_context(_recorded(RunRecord(config.output_dir)))
-    resolved: dict[str, JsonValue] = config.model_dump(mode="json")
-    resumed_at = None if checkpoint is None else int(checkpoint.name.rpartition("-")[2])
-    record.begin(resolved, vf.taskset_class(config.env.taskset.id).__module__.partition(".")[0], resumed_at)
+    record = RunRecord(config.output_dir)
+    resumed_at = None if checkpoint is None else checkpoint_step(checkpoint)
+    record.begin(config.model_dump(mode="json"), import_taskset(config.env.taskset.id), resumed_at)
+    stack.push(record.note_exception)
     return record
 
 

@@ -25,9 +25,12 @@ def main(argv: list[str]) -> int:
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     install_interrupt()
     # Imported here: torch and trl load only when something is trained.
+    from transformers.utils.logging import disable_progress_bar
+
     from vf_grpo.rollout import RunStopped
     from vf_grpo.session import train
 
+    disable_progress_bar()
     try:
         outcome = train(config)
     except RunStopped as stop:
