@@ -1,11 +1,13 @@
 """Episodes of a verifiers environment, played on one event loop in a thread of its own.
 
-HTTP clients, interception servers and harness sessions belong to the loop they were made on, so one loop lives as long as
-the run. The trainer's thread hands in tasks and waits; no collective operation happens in here.
+HTTP clients, interception servers, harness sessions and locks inside verifiers' client belong to the loop that first used
+them, so there is one loop and it lives as long as the process. The trainer's thread hands in tasks and waits; no collective
+operation happens in here.
 """
 
 import asyncio
 import concurrent.futures
+import functools
 import threading
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
@@ -21,6 +23,19 @@ T = TypeVar("T")
 
 STOP_TIMEOUT_S = 10.0
 """How long the environment may take to shut down."""
+
+
+@functools.cache
+def episode_loop() -> asyncio.AbstractEventLoop:
+    """The process's event loop for episodes, running in a daemon thread."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="vf-grpo-episodes", daemon=True).start()
+    return loop
+
+
+def submit(work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+    """Run `work` on the episodes' loop."""
+    return asyncio.run_coroutine_threadsafe(work, episode_loop())
 
 
 class EpisodeRequest(NamedTuple):
@@ -53,7 +68,7 @@ class Endpoint:
 
 
 class EpisodeRunner:
-    """Plays batches of episodes of `env` against `endpoint`; use as `start()`, `play(...)`, `stop()`.
+    """Plays batches of episodes of `env` against an endpoint; use as `connect(...)`, `play(...)`, `stop()`.
 
     `num_live` is the number of episodes in flight, which the in-process engines read to know when all of them wait.
     """
@@ -61,49 +76,32 @@ class EpisodeRunner:
     def __init__(self, env: vf.Env[Any], max_concurrent: int, episode_timeout_s: float) -> None:
         self.env = env
         self.num_live = 0
-        self._max_concurrent = max_concurrent
         self._timeout_s = episode_timeout_s
+        self._gate = asyncio.Semaphore(max_concurrent)
         self._endpoint: Endpoint | None = None
         self._stack = AsyncExitStack()
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self.loop.run_forever, name="vf-grpo-episodes", daemon=True)
-
-    def submit(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
-        """Run `work` on the episodes' loop."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop)
-
-    def start(self) -> None:
-        """Start the loop. The environment itself comes up in `connect`."""
-        self._thread.start()
+        self._playing: set[concurrent.futures.Future[list[vf.Episode]]] = set()
 
     def connect(self, endpoint: Endpoint) -> None:
         """Bring the environment up and point its episodes at `endpoint`."""
         self._endpoint = endpoint
-        self.submit(self._open()).result()
+        submit(self._open()).result()
 
     def stop(self) -> None:
-        """Cancel what still runs, shut the environment down and end the loop. Safe to call twice."""
-        if self.loop.is_closed() or not self._thread.is_alive():
-            return
-        self.submit(self._close()).result(STOP_TIMEOUT_S)
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(STOP_TIMEOUT_S)
-        self.loop.close()
+        """Cancel what still runs and shut the environment down. Safe to call twice, or before `connect`."""
+        for batch in list(self._playing):
+            batch.cancel()
+        submit(self._stack.aclose()).result(STOP_TIMEOUT_S)
 
     def play(self, requests: Sequence[EpisodeRequest]) -> concurrent.futures.Future[list[vf.Episode]]:
         """All episodes, in the order of `requests`. A failed one comes back with `ok` false and its errors."""
-        return self.submit(self._play_all(requests))
+        batch = submit(self._play_all(requests))
+        self._playing.add(batch)
+        batch.add_done_callback(self._playing.discard)
+        return batch
 
     async def _open(self) -> None:
-        self._gate = asyncio.Semaphore(self._max_concurrent)
         await self._stack.enter_async_context(self.env.serving())
-
-    async def _close(self) -> None:
-        running = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        await self._stack.aclose()
 
     async def _play_all(self, requests: Sequence[EpisodeRequest]) -> list[vf.Episode]:
         return list(await asyncio.gather(*(self._play(request) for request in requests)))

@@ -25,6 +25,7 @@ from vf_grpo.rollout import EpisodePlayer, RolloutFunction, environment_reward
 from vf_grpo.run_record import RUN, RunRecord
 from vf_grpo.tasks import TaskPlan
 from vf_grpo.trainer import EpisodeGRPOTrainer
+from vf_grpo.transformers_names import CHECKPOINTING
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,13 @@ def train(config: TrainConfig) -> RunOutcome:
         record = _open_record(config, checkpoint, stack) if state.is_main_process else None
         env = vf.load_environment(config.env)
         runner = EpisodeRunner(env, config.rollout.max_concurrent, config.rollout.episode_timeout_s)
-        runner.start()
-        stack.callback(runner.stop)
         plan = TaskPlan(config, env)
         if checkpoint is not None and plan.curriculum is not None:
             restore_curriculum(plan.curriculum, checkpoint)
         engine = make_engine(config)
-        stack.callback(engine.close)
         engine.start(runner)
+        stack.callback(engine.close)
+        stack.callback(runner.stop)
         runner.connect(endpoint(config, engine))
         player = EpisodePlayer(config, runner, engine)
         callback = RunCallback(config, plan, record)
@@ -152,12 +152,12 @@ def trainer_arguments(config: TrainConfig, engine: Engine, passes: tuple[int, in
         "disable_tqdm": True,
         "use_cpu": not on_gpu,
         "bf16": False,
-        "activation_checkpointing": False,
+        CHECKPOINTING: False,
         "dataloader_pin_memory": on_gpu,
         **engine.trainer_arguments(),
     }
     clash = sorted(set(arguments) & set(config.trl))
-    settable = {"bf16", "activation_checkpointing", "dataloader_pin_memory"}
+    settable = {"bf16", CHECKPOINTING, "dataloader_pin_memory"}
     if set(clash) - settable:
         raise ValueError(f"trl.{sorted(set(clash) - settable)} are set by this configuration's own fields: use those")
     return GRPOConfig(**{**arguments, **config.trl})

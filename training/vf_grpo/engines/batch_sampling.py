@@ -13,6 +13,7 @@ import torch
 from transformers import DynamicCache, PreTrainedModel
 
 from vf_grpo.engines.endpoint import FinishReason
+from vf_grpo.transformers_names import CACHE
 
 COMPACT_BELOW = 0.75
 """Drop finished replies from the cache once fewer than this share of the batch is unfinished."""
@@ -74,9 +75,9 @@ def sample_batch(model: PreTrainedModel, requests: Sequence[SamplingRequest], pa
             input_ids=token_ids,
             attention_mask=attention,
             position_ids=positions,
-            cache=cache,
             use_cache=True,
             logits_to_keep=1,
+            **{CACHE: cache},
         )
         uniforms = [
             reply.next_uniform() if is_open else 0.5 for reply, is_open in zip(replies, unfinished, strict=True)

@@ -9,12 +9,14 @@ import queue
 import socket
 import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from aiohttp import web
 
-if TYPE_CHECKING:
-    from vf_grpo.episodes import EpisodeRunner
+from vf_grpo.episodes import submit
+
+SHUTDOWN_TIMEOUT_S = 1.0
+"""How long open connections may linger after the last step."""
 
 HONOURED = frozenset({"temperature", "max_tokens", "seed", "stop_token_ids"})
 IGNORED = frozenset({"logprobs", "skip_special_tokens", "routed_experts_prompt_start"})
@@ -61,11 +63,12 @@ class TokenEndpoint:
         self._socket.bind(("127.0.0.1", 0))
         self.base_url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
-    def start(self, runner: "EpisodeRunner") -> None:
-        runner.submit(self._listen()).result()
+    def start(self) -> None:
+        submit(self._listen()).result()
 
     def close(self) -> None:
-        self._socket.close()
+        """Answer nothing more; requests that still wait are dropped with their connections."""
+        submit(self._server.cleanup()).result()
 
     def take(self, timeout_s: float) -> GenerateRequest | None:
         """The next request that still has an episode behind it, or None after `timeout_s` without one."""
@@ -79,9 +82,9 @@ class TokenEndpoint:
         app = web.Application(client_max_size=2**28)
         app.router.add_post("/inference/v1/generate", self._generate)
         app.router.add_get("/v1/models", self._models)
-        server = web.AppRunner(app, access_log=None)
-        await server.setup()
-        await web.SockSite(server, self._socket, backlog=1024).start()
+        self._server = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
+        await self._server.setup()
+        await web.SockSite(self._server, self._socket, backlog=1024).start()
 
     async def _models(self, _: web.Request) -> web.Response:
         card = {"id": self.model, "object": "model", "max_model_len": self.max_context}

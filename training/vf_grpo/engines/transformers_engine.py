@@ -39,7 +39,7 @@ class TransformersEngine:
 
     def start(self, runner: "EpisodeRunner") -> None:
         self._runner = runner
-        self._endpoint.start(runner)
+        self._endpoint.start()
 
     def attach(self, trainer: "GRPOTrainer") -> None:
         if trainer.accelerator.num_processes > 1 and (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
