@@ -19,7 +19,8 @@ Reply = str | Sequence[Mapping[str, object]]
 _THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*([\w+#.-]*)", re.MULTILINE)
 _DATA_FENCES = frozenset({"", "json", "jsonc", "json5", "text", "txt", "plaintext", "action"})
-_BRACKET = re.compile(r'["{}]')
+_MARK = re.compile(r'["{}]')
+_OPENING = re.compile(r'\{\s*+(?:\}|\Z|"(?:[^"\\]++|\\.)*+(?:\Z|"\s*+(?::|\Z)))', re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
@@ -102,34 +103,25 @@ def _drop_foreign_fences(text: str) -> str:
 
 
 def _object_spans(text: str) -> Iterator[str]:
-    """The outermost `{...}` of a text in order; then, if braces are left open, what they hold outside of those.
+    """The outermost objects of a text in order; the last one may be cut off.
 
-    Braces in strings do not count. Strings are told only inside braces: a quote in prose opens nothing.
+    A brace opens an object where a key follows; inside of one, all braces count but those in strings.
     """
-    opened: list[int] = []
-    closed: list[tuple[int, int]] = []
-    at = 0
-    while mark := _BRACKET.search(text, at):
+    start = at = depth = 0
+    while mark := _MARK.search(text, at):
         at = mark.end()
-        if mark[0] == "{":
-            opened.append(mark.start())
-        elif mark[0] == "}" and opened:
-            start = opened.pop()
-            while closed and closed[-1][0] > start:
-                closed.pop()
-            closed.append((start, at))
-        elif mark[0] == '"' and opened:
+        if mark[0] == "{" and (depth or _OPENING.match(text, mark.start())):
+            start = start if depth else mark.start()
+            depth += 1
+        elif mark[0] == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                yield text[start:at]
+        elif mark[0] == '"' and depth:
             string = _STRING.match(text, mark.start())
             at = string.end() if string else len(text)
-    tail_at = opened[0] if opened else len(text)
-    tail = ""
-    for start, end in closed:
-        yield text[start:end]
-        if start > tail_at:
-            tail += text[tail_at:start]
-            tail_at = end
-    if opened:
-        yield tail + text[tail_at:]
+    if depth:
+        yield text[start:]
 
 
 def _parse_object(span: str) -> dict[str, object] | Fault:

@@ -1,1 +1,1 @@
-"""vf-grpo: GRPO for any verifiers environment, on vLLM or on a laptop."""
+"""vf-grpo: calibrate, evaluate and train language models on verifiers environments."""

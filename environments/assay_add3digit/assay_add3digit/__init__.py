@@ -21,7 +21,7 @@ _EXPORTS = {
     "published_results": "published",
 }
 # verifiers' loaders look for exactly one Taskset, Env and Harness here.
-__all__ = ["Add3DigitTaskset", "Add3DigitEnv", "ChatHarness"]
+__all__ = ["Add3DigitEnv", "Add3DigitTaskset", "ChatHarness"]
 
 
 def __getattr__(name: str) -> Any:

@@ -55,9 +55,7 @@ def _load_v0(arguments: LegacyArguments) -> Any:
 
     def dataset(split: Split) -> Any:
         num_problems = arguments.n_train if split == "train" else arguments.n_eval
-        problems = build_problems(
-            arguments.setting, num_problems, arguments.seed, split, n_train=arguments.n_train
-        )
+        problems = build_problems(arguments.setting, num_problems, arguments.seed, split, n_train=arguments.n_train)
         return Dataset.from_list([_row(problem, arguments.instruction) for problem in problems])
 
     def grader(field: str) -> Any:

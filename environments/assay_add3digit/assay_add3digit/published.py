@@ -13,7 +13,8 @@ class PublishedResult(NamedTuple):
 
 
 PROTOCOL = (
-    "Llama-3.2-1B-Instruct, add-3digit, 200 GRPO steps, group size 8, batch 128, learning rate 1e-5, 3 seeds, last-integer"
+    "Llama-3.2-1B-Instruct, add-3digit, 200 GRPO steps, group size 8, batch 128, learning rate 1e-5, 3 seeds, "
+    "last-integer"
 )
 
 published_results: Mapping[str, Mapping[str, PublishedResult]] = MappingProxyType(

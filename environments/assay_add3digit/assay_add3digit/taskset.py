@@ -68,8 +68,6 @@ class Add3DigitTaskset(vf.Taskset[Add3DigitTask, Add3DigitConfig]):
     def load(self) -> Iterator[Add3DigitTask]:
         config = self.config
         num_problems = config.n_train if config.split == "train" else config.n_eval
-        for problem in build_problems(
-            config.setting, num_problems, config.seed, config.split, n_train=config.n_train
-        ):
+        for problem in build_problems(config.setting, num_problems, config.seed, config.split, n_train=config.n_train):
             data = Add3DigitData(id=problem.key, prompt=prompt(problem, config.instruction), answer=problem.answer)
             yield Add3DigitTask(data, config.task)

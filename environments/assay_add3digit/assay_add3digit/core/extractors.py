@@ -65,7 +65,7 @@ class _Candidate(NamedTuple):
 
 
 def last_integer(text: str) -> int | None:
-    """The last integer anywhere in the text, the published semantics: optional sign, digits or comma groups of three."""
+    """The last integer anywhere, as published: an optional sign, then digits or comma groups of three."""
     reversed_text = text[::-1]
     digit = _DIGIT.search(reversed_text)
     found = _REVERSED_INTEGER.match(reversed_text, digit.start()) if digit else None

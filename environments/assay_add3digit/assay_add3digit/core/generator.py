@@ -76,8 +76,8 @@ def build_problems(
         held = {frozenset(next(train)) for _ in range(n_train)}
         if len(held) == _num_unordered_pairs(spec):
             raise ValueError(
-                f"the first {n_train} train problems of {setting} (seed {seed}) hold all {len(held)} pairs of operands, "
-                "so no eval problem is left: lower n_train or choose a larger setting"
+                f"the first {n_train} train problems of {setting} (seed {seed}) hold all {len(held)} pairs of "
+                "operands, so no eval problem is left: lower n_train or choose a larger setting"
             )
         pairs = (pair for pair in _pairs(spec, f"{stream}:eval") if frozenset(pair) not in held)
     return [

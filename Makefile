@@ -1,0 +1,52 @@
+# One command per habit. Every target makes the virtual environment it needs, and does nothing twice.
+PYTHON ?= python3
+PIP_INSTALL = install --quiet --disable-pip-version-check --constraint constraints.txt
+ENVIRONMENTS = $(patsubst environments/%/pyproject.toml,%,$(wildcard environments/*/pyproject.toml))
+ENVIRONMENT_SOURCES = $(shell find environments -name '*.py' -o -name '*.toml' -o -name '*.json' | grep -v -e build/ -e __pycache__)
+
+.PHONY: setup demo test check bench build vendor clean
+
+setup: .venv/ready .venvs/v0/ready
+
+# Everything but the old verifiers: the harness, the environments (editable), the tools.
+.venv/ready: pyproject.toml constraints.txt $(wildcard environments/*/pyproject.toml)
+	$(PYTHON) -m venv .venv
+	.venv/bin/pip $(PIP_INSTALL) pip
+	.venv/bin/pip $(PIP_INSTALL) --group dev --editable . $(patsubst %,--editable ./environments/%,$(ENVIRONMENTS))
+	touch $@
+
+# verifiers 0.3.1, the last release with `load_environment` (v0), and the environments as a user installs them.
+.venvs/v0/ready: constraints-v0.txt $(ENVIRONMENT_SOURCES)
+	$(PYTHON) -m venv .venvs/v0
+	.venvs/v0/bin/pip install --quiet --disable-pip-version-check --constraint constraints-v0.txt --upgrade pip
+	.venvs/v0/bin/pip install --quiet --constraint constraints-v0.txt --force-reinstall --no-deps $(patsubst %,./environments/%,$(ENVIRONMENTS))
+	.venvs/v0/bin/pip install --quiet --constraint constraints-v0.txt verifiers $(patsubst %,./environments/%,$(ENVIRONMENTS))
+	touch $@
+
+demo: .venv/ready
+	.venv/bin/python scripts/demo.py
+
+test: setup
+	.venv/bin/python -m pytest
+
+check: .venv/ready
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/python scripts/vendor.py --check
+	.venv/bin/python -m pytest -q tests/contract/test_architecture.py
+
+bench: .venv/ready
+	.venv/bin/python scripts/bench_harness.py
+	.venv/bin/python scripts/bench_grader.py
+
+build: .venv/ready
+	for folder in . $(patsubst %,environments/%,$(ENVIRONMENTS)); do \
+		.venv/bin/python -m build --no-isolation --outdir dist $$folder || exit 1; \
+	done
+
+vendor: .venv/ready
+	.venv/bin/python scripts/vendor.py
+
+clean:
+	rm -rf .venv .venvs dist outputs .mypy_cache .ruff_cache .pytest_cache

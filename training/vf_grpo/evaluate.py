@@ -1,0 +1,246 @@
+"""`vf-grpo evaluate`: policies and models on one environment, through verifiers, as a table or one JSON object."""
+
+import asyncio
+import json
+import math
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from random import Random
+from typing import Any, NamedTuple
+
+import verifiers.v1 as vf
+from pydantic import AliasChoices, Field, SerializeAsAny, model_validator
+from pydantic_config import BaseConfig, ConfigFileError, cli
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from verifiers.v1.cli.resolve import extract_id, narrow_config, plugin_errors, with_positional_taskset
+from verifiers.v1.configs.cli.env import narrowed_env_annotation, resolve_env_field
+
+from vf_grpo.policies import ChatPolicy, policies_of
+from vf_grpo.policy_server import PolicyServer, serving
+
+USAGE = (
+    "usage: vf-grpo evaluate ENV [--policies a,b] [--model M,M --client.base-url URL] [-n N] [-r R]\n"
+    "                        [--env.taskset.KEY VALUE] [--json]"
+)
+
+
+class EvaluateConfig(BaseConfig):
+    env: SerializeAsAny[vf.EnvConfig] = vf.SingleAgentEnvConfig()
+    """The environment, as verifiers' own commands take it."""
+    policies: str | None = None
+    """Reference policies to play, comma-separated (default: all of the environment's, unless a model is given)."""
+    model: str | None = Field(None, validation_alias=AliasChoices("model", "m"))
+    """Models to evaluate, comma-separated, at the endpoint `client`."""
+    client: vf.ClientConfig = vf.EvalClientConfig()
+    sampling: vf.SamplingConfig = vf.SamplingConfig()
+    num_tasks: int = Field(100, ge=1, validation_alias=AliasChoices("num_tasks", "n"))
+    """The first tasks of the taskset."""
+    num_rollouts: int = Field(1, ge=1, validation_alias=AliasChoices("num_rollouts", "r"))
+    """Episodes per task, each with a seed of its own."""
+    seed: int = 0
+    """Names the streams of sampling seeds."""
+    max_concurrent: int = Field(64, ge=1, validation_alias=AliasChoices("max_concurrent", "c"))
+    """Episodes in flight at once."""
+    as_json: bool = Field(False, validation_alias=AliasChoices("json", "as_json"))
+    """Print one JSON object instead of a table."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve_env(cls, data: Any) -> Any:
+        return resolve_env_field(data, narrowed_env_annotation(cls))
+
+
+class Estimate(NamedTuple):
+    """A mean over tasks (of each task's mean over its rollouts) and its standard error; None for a single task."""
+
+    mean: float
+    standard_error: float | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """How one policy or model did; failed episodes count in `num_errors` alone."""
+
+    reward: Estimate
+    metrics: Mapping[str, Estimate]
+    num_episodes: int
+    num_errors: int
+    first_error: str | None
+
+
+class Player(NamedTuple):
+    """Who answers: a model at an endpoint."""
+
+    model: str
+    client: vf.EvalClientConfig
+
+
+def estimate(values_by_task: Sequence[Sequence[float]]) -> Estimate:
+    """The mean of the tasks' means and its standard error (nan for no value); tasks without a value are left out."""
+    means = [statistics.fmean(values) for values in values_by_task if values]
+    if len(means) < 2:
+        return Estimate(means[0] if means else math.nan, None)
+    return Estimate(statistics.fmean(means), statistics.stdev(means) / math.sqrt(len(means)))
+
+
+async def play(
+    env: vf.Env[Any],
+    tasks: Sequence[vf.Task[Any, Any, Any]],
+    player: Player,
+    config: EvaluateConfig,
+    on_episode: Callable[[], None],
+) -> Score:
+    """Play every task `num_rollouts` times. `env` must be serving."""
+    gate = asyncio.Semaphore(config.max_concurrent)
+
+    async def episode(task: vf.Task[Any, Any, Any], rollout: int) -> vf.Episode:
+        seed = Random(f"vf-grpo/evaluate/{config.seed}/{task.key}/{rollout}").getrandbits(31)
+        sampling = config.sampling.model_copy(update={"seed": seed})
+        context = vf.ModelContext(model=player.model, client=player.client, sampling=sampling)
+        played = await env.run_slot(env.slots(task)[0], context, gate)
+        on_episode()
+        return played
+
+    groups = await asyncio.gather(
+        *(asyncio.gather(*(episode(task, rollout) for rollout in range(config.num_rollouts))) for task in tasks)
+    )
+    return score(groups)
+
+
+def score(groups: Sequence[Sequence[vf.Episode]]) -> Score:
+    """Summarise the episodes of each task."""
+    finished = [[episode.traces[0] for episode in group if episode.ok] for group in groups]
+    names = dict.fromkeys(name for traces in finished for trace in traces for name in trace.metrics)
+    metrics = {
+        name: estimate([[v for t in traces if (v := t.metrics.get(name)) is not None] for traces in finished])
+        for name in names
+    }
+    errors = [
+        error
+        for group in groups
+        for episode in group
+        if not episode.ok
+        for error in (*episode.errors, *(e for trace in episode.traces for e in trace.errors))
+    ]
+    num_episodes = sum(map(len, groups))
+    return Score(
+        reward=estimate([[trace.reward for trace in traces] for traces in finished]),
+        metrics=metrics,
+        num_episodes=num_episodes,
+        num_errors=num_episodes - sum(map(len, finished)),
+        first_error=f"{errors[0].type}: {errors[0].message[:300]}" if errors else None,
+    )
+
+
+async def evaluate(config: EvaluateConfig, progress: Progress) -> dict[str, Score]:
+    """Play the configured policies and models; returns name -> score in the order asked for."""
+    env = vf.load_environment(config.env)
+    tasks = list(env.taskset.take(config.num_tasks))
+    policies = _chosen_policies(config)
+    async with AsyncExitStack() as stack:
+        players: dict[str, Player] = {}
+        if policies:
+            url = await stack.enter_async_context(serving(PolicyServer(policies)))
+            loopback = vf.EvalClientConfig(base_url=url, api_key_var="VF_GRPO_POLICIES_NEED_NO_KEY")
+            players |= {name: Player(name, loopback) for name in policies}
+        for model in config.model.split(",") if config.model else ():
+            if not isinstance(config.client, vf.EvalClientConfig):
+                raise ValueError(f"client.type must be eval to evaluate a model, got {config.client.type}")
+            players[model] = Player(model, config.client)
+        await stack.enter_async_context(env.serving())
+        scores = {}
+        for name, player in players.items():
+            bar = progress.add_task(name, total=len(tasks) * config.num_rollouts)
+            scores[name] = await play(env, tasks, player, config, lambda bar=bar: progress.advance(bar))  # type: ignore[misc]
+        return scores
+
+
+def _chosen_policies(config: EvaluateConfig) -> dict[str, ChatPolicy]:
+    if config.policies is None and config.model is not None:
+        return {}
+    available = policies_of(config.env.taskset.id)
+    names = list(available) if config.policies is None else config.policies.split(",")
+    if unknown := [name for name in names if name not in available]:
+        raise LookupError(
+            f"no policy {', '.join(unknown)} for {config.env.taskset.id}: choose from {', '.join(available)}"
+        )
+    return {name: available[name] for name in names}
+
+
+def as_json(config: EvaluateConfig, scores: Mapping[str, Score]) -> dict[str, Any]:
+    """The result as plain data: `args` are the arguments that were set; a reward is None where no episode finished."""
+    args = config.env.taskset.model_dump(mode="json", exclude={"id", "task"}, exclude_unset=True)
+    policies = {
+        name: {
+            "reward": None if math.isnan(result.reward.mean) else result.reward.mean,
+            "reward_se": result.reward.standard_error,
+            "metrics": {metric: value.mean for metric, value in result.metrics.items()},
+            "num_episodes": result.num_episodes,
+            "num_errors": result.num_errors,
+        }
+        for name, result in scores.items()
+    }
+    return {"environment": config.env.taskset.id, "args": args, "n": config.num_tasks, "policies": policies}
+
+
+def as_table(config: EvaluateConfig, scores: Mapping[str, Score]) -> Table:
+    """The result as a table: one column a policy; its reward with the standard error, then its metrics."""
+    title = f"{config.env.taskset.id}: means over {config.num_tasks} tasks x {config.num_rollouts} rollouts"
+    table = Table("", *scores, title=title, title_justify="left")
+    table.add_row("reward", *(_cell(result.reward) for result in scores.values()), end_section=True)
+    for metric in dict.fromkeys(name for result in scores.values() for name in result.metrics):
+        cells = (result.metrics.get(metric) for result in scores.values())
+        table.add_row(metric, *(f"{cell.mean:.3f}" if cell else "-" for cell in cells))
+    table.add_row("failed episodes", *(str(result.num_errors) for result in scores.values()))
+    for column in table.columns:
+        column.no_wrap = True
+    return table
+
+
+def _cell(value: Estimate) -> str:
+    error = value.standard_error
+    return f"{value.mean:.3f}" + (f" ± {error:.3f}" if error is not None else "")
+
+
+def parse(argv: list[str]) -> EvaluateConfig:
+    """Read the command line; exits with a message that names what is wrong."""
+    arguments = with_positional_taskset(argv)
+    with plugin_errors():
+        try:
+            config: EvaluateConfig = cli(narrow_config(EvaluateConfig, arguments), args=arguments)
+        except ConfigFileError as error:
+            raise SystemExit(f"vf-grpo evaluate: {error}") from None
+    return config
+
+
+def main(argv: list[str]) -> int:
+    if not argv or not (set(argv) & {"-h", "--help"} or extract_id(with_positional_taskset(argv), "env.taskset")):
+        print(USAGE, file=sys.stderr)
+        return 2
+    config = parse(argv)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            scores = asyncio.run(evaluate(config, progress))
+    except (LookupError, ValueError) as error:
+        print(f"vf-grpo evaluate: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    if config.as_json:
+        print(json.dumps(as_json(config, scores)))
+    else:
+        table = as_table(config, scores)
+        Console(width=max(80, Console(width=1000).measure(table).maximum)).print(table)
+    for name, result in scores.items():
+        if result.first_error:
+            print(
+                f"{name}: {result.num_errors} of {result.num_episodes} episodes failed, e.g. {result.first_error}",
+                file=sys.stderr,
+            )
+    return int(any(result.num_errors == result.num_episodes for result in scores.values()))
