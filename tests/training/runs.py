@@ -51,7 +51,13 @@ def start_ranks(argv: list[str], num_ranks: int, port: int, launch: str = LAUNCH
     """One process per rank, joined by gloo."""
     processes = []
     for rank in range(num_ranks):
-        ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": num_ranks, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+        ranks = {
+            "RANK": rank,
+            "LOCAL_RANK": rank,
+            "WORLD_SIZE": num_ranks,
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": port,
+        }
         env = environment() | {name: str(value) for name, value in ranks.items()} | {"ACCELERATE_USE_CPU": "true"}
         command = [sys.executable, "-c", launch, *argv]
         processes.append(

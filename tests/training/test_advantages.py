@@ -41,13 +41,13 @@ def test_a_tiny_spread_keeps_a_group_alive() -> None:
 
 
 def test_rewards_that_do_not_fill_their_groups_are_refused() -> None:
-    with pytest.raises(ValueError, match="do not split into groups of 4"):
+    with pytest.raises(ValueError, match=r"do not split into groups of 4"):
         split_groups([1.0] * 6, 4)
 
 
 def test_a_mean_of_nothing_is_unknown_and_a_nan_is_refused() -> None:
     assert mean_or_none([None]) is None
-    with pytest.raises(ValueError, match="finite"):
+    with pytest.raises(ValueError, match=r"finite"):
         mean_or_none([float("nan")])
 
 

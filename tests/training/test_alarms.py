@@ -22,7 +22,9 @@ def test_an_alarm_sounds_once_until_its_condition_has_cleared() -> None:
 
 def test_hack_sounds_when_the_gap_grows_while_the_truth_falls() -> None:
     alarms = Alarms(AlarmConfig(window=2, hack_slope=0.1))
-    rows: list[dict[str, float | None]] = [{"gap": g, "true_mean": t} for g, t in ((0, 0.5), (0, 0.5), (0.4, 0.3), (0.5, 0.2))]
+    rows: list[dict[str, float | None]] = [
+        {"gap": g, "true_mean": t} for g, t in ((0, 0.5), (0, 0.5), (0.4, 0.3), (0.5, 0.2))
+    ]
     assert feed(alarms, rows) == ["hack"]
 
 

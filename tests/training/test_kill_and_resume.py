@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("trl")
 
-from runs import arguments, rows, run_json, start  # noqa: E402
+from runs import arguments, rows, run_json, start
 
 START_S = 180
 
@@ -28,7 +28,9 @@ def played(output_dir: Path) -> list[tuple[int, str, tuple[str, ...]]]:
     return [(e["step"], e["task"], tuple(e["replies"])) for e in rows(output_dir, "rollouts.jsonl")]
 
 
-def test_a_run_killed_and_resumed_plays_the_same_episodes_as_one_that_ran_through(echo_model: Path, tmp_path: Path) -> None:
+def test_a_run_killed_and_resumed_plays_the_same_episodes_as_one_that_ran_through(
+    echo_model: Path, tmp_path: Path
+) -> None:
     flags = {"checkpoint__every": 2, "max_steps": 6, "env__taskset__max_turns": 2}
     through = start(arguments(echo_model, tmp_path / "through", **flags))
     killed = start(arguments(echo_model, tmp_path / "killed", **flags, env__taskset__slow_s=0.3))

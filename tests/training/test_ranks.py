@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("trl")
 
-from runs import arguments, environment, rows, run_json, start_ranks  # noqa: E402, F401
+from runs import arguments, environment, rows, run_json, start_ranks  # noqa: F401
 
 TIMEOUT_S = 300
 
@@ -48,7 +48,8 @@ def test_a_batch_that_does_not_divide_over_the_ranks_is_refused_with_the_sum(ech
     for process in start_ranks(argv, 2, free_port()):
         out, _ = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode != 0
-        assert "4 x groups_per_step 4 = 16 episodes" in out and "2 rank(s) x micro_batch_size 3 = 6" in out
+        assert "4 x groups_per_step 4 = 16 episodes" in out
+        assert "2 rank(s) x micro_batch_size 3 = 6" in out
 
 
 SLOW_SYNC = """

@@ -85,7 +85,7 @@ def test_a_prompt_longer_than_a_row_trains_nothing() -> None:
 
 
 def test_a_branch_that_begins_with_a_sampled_token_is_refused() -> None:
-    with pytest.raises(ValueError, match="no prompt tokens"):
+    with pytest.raises(ValueError, match=r"no prompt tokens"):
         trace_rows(trace([Node([1], [True], [-1.0])]), max_tokens=5)
 
 
@@ -94,14 +94,18 @@ def test_a_masked_row_trains_nothing() -> None:
 
 
 turns = st.lists(
-    st.tuples(st.lists(st.integers(0, 9), min_size=1, max_size=4), st.lists(st.integers(10, 19), min_size=1, max_size=4)),
+    st.tuples(
+        st.lists(st.integers(0, 9), min_size=1, max_size=4), st.lists(st.integers(10, 19), min_size=1, max_size=4)
+    ),
     min_size=1,
     max_size=6,
 )
 
 
 @given(turns)
-def test_exactly_the_sampled_tokens_train_and_the_sequence_is_kept(conversation: list[tuple[list[int], list[int]]]) -> None:
+def test_exactly_the_sampled_tokens_train_and_the_sequence_is_kept(
+    conversation: list[tuple[list[int], list[int]]],
+) -> None:
     nodes = [node for prompt, reply in conversation for node in said(prompt, reply)]
     (row,), _ = trace_rows(trace(nodes), max_tokens=1000)
     trained = [t for t, flag in zip(row.completion_ids, row.action_mask, strict=True) if flag]

@@ -36,7 +36,10 @@ def model(echo_model: Path) -> "torch.nn.Module":
 
 
 def requests(count: int = 9) -> list[Request]:
-    return [Request([3, *range(5, 6 + i % 5)], seed=i, max_tokens=4 + i % 7, temperature=(0.7, 1.0, 1.3)[i % 3]) for i in range(count)]
+    return [
+        Request([3, *range(5, 6 + i % 5)], seed=i, max_tokens=4 + i % 7, temperature=(0.7, 1.0, 1.3)[i % 3])
+        for i in range(count)
+    ]
 
 
 def test_sampled_logprobs_equal_a_recomputation(model: "torch.nn.Module") -> None:

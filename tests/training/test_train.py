@@ -6,12 +6,12 @@ import pytest
 
 pytest.importorskip("trl")
 
-from runs import arguments, rows, run_json  # noqa: E402
+from runs import arguments, rows, run_json
 
-from vf_grpo.config import TrainConfig  # noqa: E402
-from vf_grpo.rollout import RunStopped, episode_seed  # noqa: E402
-from vf_grpo.session import RunOutcome, train  # noqa: E402
-from vf_grpo.train import parse  # noqa: E402
+from vf_grpo.config import TrainConfig
+from vf_grpo.rollout import RunStoppedError, episode_seed
+from vf_grpo.session import RunOutcome, train
+from vf_grpo.train import parse
 
 
 def run(model: Path, output_dir: Path, **flags: object) -> RunOutcome:
@@ -30,7 +30,8 @@ def test_a_finished_run_says_so_and_keeps_its_model(three_turns: Path) -> None:
     record = run_json(three_turns)
     assert record["status"] == "finished"
     assert record["config"]["env"]["taskset"]["id"] == "toy-echo"
-    assert record["versions"]["verifiers"] and record["versions"]["trl"]
+    assert record["versions"]["verifiers"]
+    assert record["versions"]["trl"]
     assert (three_turns / "final" / "model.safetensors").exists()
 
 
@@ -61,7 +62,8 @@ def test_step_metrics_are_the_means_of_the_episodes(three_turns: Path) -> None:
         assert row["gap"] == pytest.approx(row["proxy_mean"] - row["true_mean"])
         assert row["tokens_mean"] == pytest.approx(sum(e["num_tokens"] for e in episodes) / len(episodes))
         assert row["branches_mean"] == 1.0
-        assert 0 < row["rollouts_per_s"] and row["entropy"] > 0
+        assert row["rollouts_per_s"] > 0
+        assert row["entropy"] > 0
 
 
 def test_held_out_tasks_are_played_before_and_after(three_turns: Path) -> None:
@@ -69,7 +71,8 @@ def test_held_out_tasks_are_played_before_and_after(three_turns: Path) -> None:
     assert [row["step"] for row in evaluations] == [0, 3]
     held_out = {e["task"] for e in rows(three_turns, "rollouts.jsonl", "evaluation")}
     trained = {e["task"] for e in rows(three_turns, "rollouts.jsonl")}
-    assert len(held_out) == 8 and not held_out & trained
+    assert len(held_out) == 8
+    assert not held_out & trained
     assert run_json(three_turns)["summary"]["evaluations"].keys() == {"0", "3"}
 
 
@@ -92,7 +95,8 @@ def test_a_failed_episode_has_no_reward_and_leaves_its_group_intact(echo_model: 
     run(echo_model, tmp_path / "run", env__taskset__fail_every=4, max_steps=2)
     episodes = rows(tmp_path / "run", "rollouts.jsonl")
     failed = [episode for episode in episodes if episode["reward"] is None]
-    assert failed and all("this task always fails" in episode["error"] for episode in failed)
+    assert failed
+    assert all("this task always fails" in episode["error"] for episode in failed)
     for row in rows(tmp_path / "run", "metrics.jsonl"):
         step = [episode for episode in episodes if episode["step"] == row["step"]]
         scored = [episode["reward"] for episode in step if episode["reward"] is not None]
@@ -101,14 +105,15 @@ def test_a_failed_episode_has_no_reward_and_leaves_its_group_intact(echo_model: 
 
 
 def test_too_many_failures_stop_the_run_with_the_reason(echo_model: Path, tmp_path: Path) -> None:
-    with pytest.raises(RunStopped, match="16 of 16 episodes failed.*this task always fails"):
+    with pytest.raises(RunStoppedError, match=r"16 of 16 episodes failed.*this task always fails"):
         run(echo_model, tmp_path / "run", env__taskset__fail_every=1)
     record = run_json(tmp_path / "run")
-    assert record["status"] == "stopped" and "always fails" in record["reason"]
+    assert record["status"] == "stopped"
+    assert "always fails" in record["reason"]
 
 
 def test_an_episode_that_takes_too_long_fails_and_the_run_goes_on(echo_model: Path, tmp_path: Path) -> None:
-    with pytest.raises(RunStopped, match="ran longer than 0.3 s"):
+    with pytest.raises(RunStoppedError, match=r"ran longer than 0.3 s"):
         run(echo_model, tmp_path / "run", env__taskset__slow_s=30, rollout__episode_timeout_s=0.3)
 
 
@@ -116,19 +121,19 @@ def test_a_full_disk_stops_the_run_and_says_what_to_do(echo_model: Path, tmp_pat
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "rollouts.jsonl").symlink_to("/dev/full")
-    with pytest.raises(RunStopped, match="cannot be written.*No space left.*--resume"):
+    with pytest.raises(RunStoppedError, match=r"cannot be written.*No space left.*--resume"):
         run(echo_model, folder)
     assert run_json(folder)["status"] == "stopped"
 
 
 def test_an_existing_run_is_not_overwritten(three_turns: Path, echo_model: Path) -> None:
-    with pytest.raises(FileExistsError, match="already holds a run.*--resume"):
+    with pytest.raises(FileExistsError, match=r"already holds a run.*--resume"):
         run(echo_model, three_turns)
 
 
 def test_a_renderer_that_splits_conversations_is_refused_unless_allowed(echo_model: Path, tmp_path: Path) -> None:
     forking = {"env__taskset__max_turns": 3, "renderer__name": "default"}
-    with pytest.raises(RunStopped, match="split into several rows.*allow_branches"):
+    with pytest.raises(RunStoppedError, match=r"split into several rows.*allow_branches"):
         run(echo_model, tmp_path / "refused", **forking)
     run(echo_model, tmp_path / "allowed", **forking, rollout__allow_branches=True)
     steps = rows(tmp_path / "allowed", "metrics.jsonl")
@@ -140,7 +145,8 @@ def test_a_leash_reports_its_divergence(echo_model: Path, tmp_path: Path) -> Non
     run(echo_model, tmp_path / "run", optimizer__beta=0.1, rollout__allow_branches=True, renderer__name="default",
         env__taskset__max_turns=2, batch__micro_batch_size=8)  # fmt: skip
     divergences = [row["kl"] for row in rows(tmp_path / "run", "metrics.jsonl")]
-    assert divergences[0] == pytest.approx(0.0, abs=1e-6) and divergences[-1] > 0
+    assert divergences[0] == pytest.approx(0.0, abs=1e-6)
+    assert divergences[-1] > 0
 
 
 def test_an_alarm_stops_the_run_when_asked_to(echo_model: Path, tmp_path: Path) -> None:
@@ -148,7 +154,8 @@ def test_an_alarm_stops_the_run_when_asked_to(echo_model: Path, tmp_path: Path) 
         echo_model, tmp_path / "run", max_steps=50, alarms__action="stop", alarms__window=2,
         env__taskset__level="one-digit", alarms__collapse_dead_fraction=0.01, optimizer__learning_rate=1e-9,
     )  # fmt: skip
-    assert outcome.stopped is not None and "collapse" in outcome.stopped
+    assert outcome.stopped is not None
+    assert "collapse" in outcome.stopped
     assert run_json(tmp_path / "run")["status"] == "stopped"
 
 

@@ -1,7 +1,7 @@
 """Alarms over the step metrics: three ways a run goes wrong that no single number shows.
 
-collapse: nearly every group is dead for a whole window (the guess-and-quit fixed point). hack: from one window to the next
-the gap grew while the true reward fell. sync: sampler and trainer disagree about what was sampled.
+collapse: nearly every group is dead for a whole window (the guess-and-quit fixed point). hack: from one window to the
+next the gap grew while the true reward fell. sync: sampler and trainer disagree about what was sampled.
 """
 
 from collections import deque
@@ -40,20 +40,26 @@ class Alarms:
         limit = self._config.collapse_dead_fraction
         if len(dead) < self._config.window or any(value is None or value <= limit for value in dead):
             return None
-        return Alarm("collapse", f"more than {limit:.0%} of the groups were dead for {len(dead)} steps: nothing is learnt")
+        return Alarm(
+            "collapse", f"more than {limit:.0%} of the groups were dead for {len(dead)} steps: nothing is learnt"
+        )
 
     def _hack(self) -> Alarm | None:
         gap, true = self._change("gap"), self._change("true_mean")
         limit = self._config.hack_slope
         if gap is None or true is None or gap <= limit or true >= -limit:
             return None
-        return Alarm("hack", f"the gap grew by {gap:.3f} while the true reward fell by {-true:.3f}: the signal is gamed")
+        return Alarm(
+            "hack", f"the gap grew by {gap:.3f} while the true reward fell by {-true:.3f}: the signal is gamed"
+        )
 
     def _sync(self, row: StepRow) -> Alarm | None:
         difference = row.get("logprob_difference")
         if difference is None or difference <= self._config.max_logprob_difference:
             return None
-        return Alarm("sync", f"sampler and trainer log-probabilities differ by {difference:.3f} on average: stale weights?")
+        return Alarm(
+            "sync", f"sampler and trainer log-probabilities differ by {difference:.3f} on average: stale weights?"
+        )
 
     def _change(self, name: str) -> float | None:
         """Mean of the newer window minus mean of the older one; None until both are full."""

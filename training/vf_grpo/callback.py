@@ -18,7 +18,7 @@ from vf_grpo.alarms import Alarms
 from vf_grpo.checkpoints import mark_complete
 from vf_grpo.config import TrainConfig
 from vf_grpo.evaluation import HeldOut
-from vf_grpo.rollout import RunStopped, StepResult
+from vf_grpo.rollout import RunStoppedError, StepResult
 from vf_grpo.run_record import RunRecord
 from vf_grpo.tasks import TaskPlan
 from vf_grpo.trainer import EpisodeGRPOTrainer
@@ -56,12 +56,12 @@ class RunCallback(TrainerCallback):
         return self._write_error
 
     def finish(self) -> None:
-        """The last held-out evaluation; raises RunStopped when the record could not be written."""
+        """The last held-out evaluation; raises RunStoppedError when the record could not be written."""
         step = self._trainer.state.global_step
         if self._config.evaluation.num_tasks and step not in self._evaluations:
             self._evaluate(step)
         if self._write_error is not None:
-            raise RunStopped(self._write_error)
+            raise RunStoppedError(self._write_error)
 
     def summary(self) -> dict[str, JsonValue]:
         """First and last held-out evaluation, and the last step's numbers."""
@@ -74,7 +74,13 @@ class RunCallback(TrainerCallback):
         if self._record is None or not self._config.telemetry.progress:
             yield
             return
-        columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.fields[shown]}"))
+        columns = (
+            TextColumn("step"),
+            MofNCompleteColumn(),
+            BarColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[shown]}"),
+        )
         with Progress(*columns, transient=False) as self._bar:
             self._bar.add_task("train", total=self._config.max_steps, shown="")
             yield

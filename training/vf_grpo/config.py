@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
+import verifiers.v1 as vf
 from pydantic import Field, JsonValue, SerializeAsAny, model_validator
 from pydantic_config import BaseConfig
 from renderers import RendererConfig
-
-import verifiers.v1 as vf
 from verifiers.v1.envs.single_agent import SingleAgentEnvConfig
 
 
@@ -72,8 +71,8 @@ class BatchConfig(BaseConfig):
         total = self.episodes_per_step
         if micro == 0 or total % (micro * num_ranks):
             raise ValueError(
-                f"group_size {self.group_size} x groups_per_step {self.groups_per_step} = {total} episodes a step do not "
-                f"divide into {num_ranks} rank(s) x micro_batch_size {micro} = {max(micro, 1) * num_ranks}; "
+                f"group_size {self.group_size} x groups_per_step {self.groups_per_step} = {total} episodes a step "
+                f"do not divide into {num_ranks} rank(s) x micro_batch_size {micro} = {max(micro, 1) * num_ranks}; "
                 "change one of the three so that the second product divides the first"
             )
         return micro, total // (micro * num_ranks)
@@ -115,8 +114,9 @@ class RolloutConfig(BaseConfig):
     max_failed_fraction: float = Field(0.5, ge=0, le=1)
     """The run stops when more than this share of a step's episodes failed."""
     allow_branches: bool = False
-    """Accept conversations that split into several rows. Off, the first step refuses them: the usual cause is a renderer
-    that re-tokenises earlier turns."""
+    """Accept conversations that split into several rows. Off, the first step refuses them: the usual cause is a
+    renderer that re-tokenises earlier turns.
+    """
 
 
 class TelemetryConfig(BaseConfig):
@@ -156,8 +156,9 @@ class EvaluationConfig(BaseConfig):
     every: int = Field(0, ge=0)
     """Also every so many steps; 0 never."""
     taskset: dict[str, JsonValue] = Field(default_factory=dict)
-    """Taskset settings that differ from training, for example `{split = "eval"}`; empty takes the tasks after the training
-    ones."""
+    """Taskset settings that differ from training, for example `{split = "eval"}`; empty takes the tasks after the
+    training ones.
+    """
 
 
 class CurriculumConfig(BaseConfig):
@@ -212,7 +213,9 @@ class TrainConfig(BaseConfig):
         if not self.env.taskset.id:
             raise ValueError("env.taskset.id is empty: name an installed verifiers environment, e.g. assay-add3digit")
         if self.evaluation.every and not self.evaluation.num_tasks:
-            raise ValueError("evaluation.every is set but evaluation.num_tasks is 0: set how many held-out tasks to play")
+            raise ValueError(
+                "evaluation.every is set but evaluation.num_tasks is 0: set how many held-out tasks to play"
+            )
         if not self.batch.episodes_per_step or self.batch.groups_per_step > self.num_tasks:
             raise ValueError(
                 f"batch.groups_per_step {self.batch.groups_per_step} exceeds num_tasks {self.num_tasks}: "

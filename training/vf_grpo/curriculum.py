@@ -1,7 +1,7 @@
 """A success-driven curriculum: the next level opens once the newest open one is solved often enough.
 
-Levels are numbered from easy to hard. Most groups play the newest open level, some review an earlier one. The state changes
-only through `record`, which every rank calls with the same gathered outcomes, so ranks agree without talking.
+Levels are numbered from easy to hard. Most groups play the newest open level, some review an earlier one. The state
+changes only through `record`, which every rank calls with the same gathered outcomes, so ranks agree without talking.
 """
 
 import random

@@ -1,8 +1,8 @@
 """Episodes of a verifiers environment, played on one event loop in a thread of its own.
 
-HTTP clients, interception servers, harness sessions and locks inside verifiers' client belong to the loop that first used
-them, so there is one loop and it lives as long as the process. The trainer's thread hands in tasks and waits; no collective
-operation happens in here.
+HTTP clients, interception servers, harness sessions and locks inside verifiers' client belong to the loop that first
+used them, so there is one loop and it lives as long as the process. The trainer's thread hands in tasks and waits; no
+collective operation happens in here.
 """
 
 import asyncio
@@ -14,9 +14,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from renderers import RendererConfig
-
 import verifiers.v1 as vf
+from renderers import RendererConfig
 from verifiers.v1.clients import ModelContext
 
 T = TypeVar("T")

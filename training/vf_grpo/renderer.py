@@ -1,8 +1,9 @@
 """A chat renderer for any model with a chat template, which keeps a conversation in one piece.
 
-verifiers' default renderer renders the whole chat anew at each turn, so sampled tokens are tokenised again and a trace may
-split at every turn. This one derives what the template puts between turns from two renders of a dummy conversation, and
-appends that to the tokens as they were sampled. A template that rewrites earlier turns is left to the default path.
+verifiers' default renderer renders the whole chat anew at each turn, so sampled tokens are tokenised again and a
+trace may split at every turn. This one derives what the template puts between turns from two renders of a dummy
+conversation, and appends that to the tokens as they were sampled. A template that rewrites earlier turns is left to
+the default path.
 """
 
 from typing import Any, NamedTuple
@@ -78,7 +79,9 @@ class TemplateRenderer(DefaultRenderer):
     def _scaffold(
         self, new_messages: list[Message], tools: list[ToolSpec] | None
     ) -> tuple[list[int], list[int]] | None:
-        """Tokens the template adds for `new_messages` and the generation prompt, each with its message's index or -1."""
+        """Tokens the template adds for `new_messages` and the generation prompt, each with its message's index or
+        -1.
+        """
         before = self._apply(DUMMY, tools=tools)
         token_ids: list[int] = []
         indices: list[int] = []

@@ -1,8 +1,8 @@
 """One step's episodes: the bridge between TRL's `rollout_func` and verifiers.
 
-Order matters. First a barrier: without it a rank may sample while another still pushes weights, from the old policy. Then
-every rank plays its own episodes without any collective call, so ranks whose episodes differ in length cannot desynchronise.
-Only afterwards are outcomes gathered, and every rank decides alike whether the run goes on.
+Order matters. First a barrier: without it a rank may sample while another still pushes weights, from the old policy.
+Then every rank plays its own episodes without any collective call, so ranks whose episodes differ in length cannot
+desynchronise. Only afterwards are outcomes gathered, and every rank decides alike whether the run goes on.
 """
 
 import hashlib
@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import verifiers.v1 as vf
 from accelerate.utils import gather_object
 
-import verifiers.v1 as vf
 from vf_grpo.config import TrainConfig
 from vf_grpo.engines import Engine
 from vf_grpo.episodes import EpisodeRequest, EpisodeRunner
@@ -22,7 +22,7 @@ from vf_grpo.tasks import PlannedTask, TaskPlan
 from vf_grpo.telemetry import EpisodeRecord, episode_record, level_outcomes, step_metrics
 
 
-class RunStopped(RuntimeError):
+class RunStoppedError(RuntimeError):
     """The run ends here, on every rank, for the stated reason; what was finished is on disk."""
 
 
@@ -110,15 +110,16 @@ class RolloutFunction:
         num_failed = sum(errors.values())
         if num_failed > self._config.rollout.max_failed_fraction * len(episodes):
             cause, count = errors.most_common(1)[0]
-            raise RunStopped(
+            raise RunStoppedError(
                 f"{num_failed} of {len(episodes)} episodes failed, more than rollout.max_failed_fraction "
                 f"{self._config.rollout.max_failed_fraction:g} allows; {count} of them with: {cause}"
             )
         num_split = sum(episode.num_branches > 1 for episode in episodes)
         if num_split and not self._has_played and not self._config.rollout.allow_branches:
-            raise RunStopped(
-                f"{num_split} of {len(episodes)} conversations split into several rows, so earlier turns were tokenised "
-                "again: set `renderer` to the one made for this model, or rollout.allow_branches = true to train every row"
+            raise RunStoppedError(
+                f"{num_split} of {len(episodes)} conversations split into several rows, so earlier turns were "
+                "tokenised again: set `renderer` to the one made for this model, or rollout.allow_branches = true "
+                "to train every row"
             )
         self._has_played = True
 
@@ -135,7 +136,7 @@ class RolloutFunction:
         reason = self._on_step(result)
         reasons = [found for found in gather_object([reason]) if found is not None]
         if reasons:
-            raise RunStopped(reasons[0])
+            raise RunStoppedError(reasons[0])
 
     def _rows(self, played: Played, pad_token_id: int) -> dict[str, list[Any]]:
         self.extra_rows = [(i, row) for i, rows in enumerate(played.rows) for row in rows[1:]]
@@ -150,7 +151,7 @@ class RolloutFunction:
 
 
 def environment_reward(prompts: list[str], completions: list[str], **columns: Any) -> list[float | None]:
-    """TRL's reward function: the environment has scored the episodes already. None leaves an episode out of its group."""
+    """TRL's reward function: the environment has scored the episodes; None leaves one out of its group."""
     rewards: list[float | None] = columns["episode_reward"]
     return rewards
 

@@ -1,6 +1,7 @@
 """The files of a run: `run.json`, `metrics.jsonl` (one row a step), `rollouts.jsonl` (one row an episode).
 
-Every row is flushed as it is written, so a killed run keeps what it finished. JSON has no NaN: what is not finite is null.
+Every row is flushed as it is written, so a killed run keeps what it finished. JSON has no NaN: what is not finite is
+null.
 """
 
 import json
@@ -32,7 +33,9 @@ class RunRecord:
         folder.mkdir(parents=True, exist_ok=True)
 
     def begin(self, config: Mapping[str, JsonValue], environment: ModuleType, resumed_at: int | None) -> None:
-        """Start the record. A resumed run drops the rows of steps that its checkpoint has not seen and goes on after them."""
+        """Start the record. A resumed run drops the rows of steps that its checkpoint has not seen and goes on after
+        them.
+        """
         if resumed_at is None:
             for name in (METRICS, ROLLOUTS):
                 (self.folder / name).write_text("", encoding="utf-8")
@@ -58,7 +61,7 @@ class RunRecord:
         """For `ExitStack.push`: an exception on its way out is written into the record, and goes on."""
         if kind is not None:
             status: Status = "interrupted" if issubclass(kind, KeyboardInterrupt) else "failed"
-            self.finish("stopped" if kind.__name__ == "RunStopped" else status, f"{kind.__name__}: {error}")
+            self.finish("stopped" if kind.__name__ == "RunStoppedError" else status, f"{kind.__name__}: {error}")
         return False
 
     def write_step(self, step: int, phase: Phase, metrics: Mapping[str, float | None]) -> None:
@@ -93,7 +96,8 @@ def package_versions() -> dict[str, JsonValue]:
 def git_commit() -> str | None:
     """Commit of the working directory; None outside a repository or without git."""
     try:
-        result = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=False)
+        command = ["git", "rev-parse", "HEAD"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
     except (FileNotFoundError, subprocess.TimeoutExpired):
         return None
     return result.stdout.strip() if result.returncode == 0 else None

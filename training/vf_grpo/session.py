@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import verifiers.v1 as vf
 from accelerate import PartialState
 from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.trainer_callback import PrinterCallback
 from trl import GRPOConfig
-
-import verifiers.v1 as vf
 from verifiers.v1.utils.loaders import import_taskset
+
 from vf_grpo.callback import RunCallback
 from vf_grpo.checkpoints import checkpoint_step, last_checkpoint, restore_curriculum
 from vf_grpo.config import TrainConfig, TransformersEngineConfig, VLLMServerEngineConfig
@@ -37,7 +37,7 @@ class RunOutcome:
 
 
 def train(config: TrainConfig) -> RunOutcome:
-    """Run `config` to its end. Raises RunStopped, with the record already saying so, when a run cannot go on."""
+    """Run `config` to its end. Raises RunStoppedError, with the record already saying so, when a run cannot go on."""
     state = PartialState(cpu=not torch.cuda.is_available())
     passes = config.batch.accumulation_steps(state.num_processes)
     checkpoint = last_checkpoint(config.output_dir) if config.resume else None

@@ -1,8 +1,8 @@
 """Which task a dataset row stands for.
 
-TRL shuffles, repeats and shards a dataset of prompts; ours holds only task identities (`train[17]`), so that every member
-of a group, on whatever rank, resolves to the same task. With a curriculum a row stands for a draw: the level is chosen when
-the row is played, from state that all ranks share.
+TRL shuffles, repeats and shards a dataset of prompts; ours holds only task identities (`train[17]`), so that every
+member of a group, on whatever rank, resolves to the same task. With a curriculum a row stands for a draw: the level
+is chosen when the row is played, from state that all ranks share.
 """
 
 import random
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+import verifiers.v1 as vf
 from pydantic import JsonValue
 
-import verifiers.v1 as vf
 from vf_grpo.config import CurriculumConfig, TrainConfig
 from vf_grpo.curriculum import Curriculum
 
@@ -40,8 +40,8 @@ class TaskPlan:
         smallest = min(len(tasks) for tasks in self._levels)
         if smallest < config.batch.groups_per_step:
             raise ValueError(
-                f"the taskset yields {smallest} tasks, fewer than batch.groups_per_step {config.batch.groups_per_step}: "
-                "raise the taskset's own size or lower groups_per_step"
+                f"the taskset yields {smallest} tasks, fewer than batch.groups_per_step "
+                f"{config.batch.groups_per_step}: raise the taskset's own size or lower groups_per_step"
             )
 
     def identities(self) -> list[str]:

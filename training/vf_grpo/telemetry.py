@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import verifiers.v1 as vf
+
 from vf_grpo.advantages import dead_groups, group_advantages, mean_or_none, split_groups
 from vf_grpo.config import TelemetryConfig
 
@@ -104,5 +105,7 @@ def level_outcomes(episodes: Sequence[EpisodeRecord], group_size: int) -> list[t
 def _column(episodes: Sequence[EpisodeRecord], metric: str) -> list[float]:
     known = sorted({name for episode in episodes for name in episode.metrics})
     if episodes and metric not in known:
-        raise ValueError(f"the environment records no metric {metric!r}; it records {known}: fix the telemetry settings")
+        raise ValueError(
+            f"the environment records no metric {metric!r}; it records {known}: fix the telemetry settings"
+        )
     return [episode.metrics[metric] for episode in episodes if metric in episode.metrics]

@@ -6,9 +6,9 @@ import os
 import sys
 
 from pydantic_config import cli
-
 from verifiers.v1.cli.resolve import narrow_config, plugin_errors, with_positional_taskset
 from verifiers.v1.utils.interrupt import install_interrupt
+
 from vf_grpo.config import TrainConfig
 
 INTERRUPTED = 130
@@ -27,13 +27,13 @@ def main(argv: list[str]) -> int:
     # Imported here: torch and trl load only when something is trained.
     from transformers.utils.logging import disable_progress_bar
 
-    from vf_grpo.rollout import RunStopped
+    from vf_grpo.rollout import RunStoppedError
     from vf_grpo.session import train
 
     disable_progress_bar()
     try:
         outcome = train(config)
-    except RunStopped as stop:
+    except RunStoppedError as stop:
         print(f"stopped: {stop}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

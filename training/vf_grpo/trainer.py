@@ -1,7 +1,7 @@
 """TRL's GRPOTrainer, taught to train every branch of an episode and to compare sampler and trainer.
 
-TRL computes advantages over one row per episode; that row is the episode's first branch. The other branches join the batch
-afterwards with their episode's advantage. All ranks get the same number of rows: fully masked ones fill up.
+TRL computes advantages over one row per episode; that row is the episode's first branch. The other branches join the
+batch afterwards with their episode's advantage. All ranks get the same number of rows: fully masked ones fill up.
 """
 
 import time
@@ -97,7 +97,9 @@ class EpisodeGRPOTrainer(GRPOTrainer):
 
 
 def row_tensors(rows: list[Row], count: int, pad_token_id: int, device: torch.device) -> dict[str, torch.Tensor]:
-    """`count` rows as TRL's padded tensors: prompts to the left, completions to the right; missing rows train nothing."""
+    """`count` rows as TRL's padded tensors: prompts to the left, completions to the right; missing rows train
+    nothing.
+    """
     width_prompt = max((len(row.prompt_ids) for row in rows), default=1)
     width_completion = max((len(row.completion_ids) for row in rows), default=1)
     dummy = Row([pad_token_id], [pad_token_id], [0], [0.0])

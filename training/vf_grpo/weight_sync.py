@@ -25,7 +25,9 @@ class SyncTimed(Protocol):
 
 
 class DiskSync:
-    """Takes the place of TRL's vLLM client in a trainer; `sync_weights` writes a checkpoint and has the server read it."""
+    """Takes the place of TRL's vLLM client in a trainer; `sync_weights` writes a checkpoint and has the server read
+    it.
+    """
 
     def __init__(self, base_url: str, folder: Path, timeout_s: float) -> None:
         self._base_url = base_url

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 import aiohttp
-
 import verifiers.v1 as vf
 from verifiers.v1.dialects.chat import message_to_wire
 

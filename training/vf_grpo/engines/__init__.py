@@ -39,7 +39,9 @@ class Engine(Protocol):
         ...
 
     def serve(self, episodes: concurrent.futures.Future[T]) -> T:
-        """Answer model calls until `episodes` is done, on the trainer's thread; returns its result or raises its error."""
+        """Answer model calls until `episodes` is done, on the trainer's thread; returns its result or raises its
+        error.
+        """
         ...
 
     def close(self) -> None:

@@ -20,7 +20,9 @@ SHUTDOWN_TIMEOUT_S = 1.0
 
 HONOURED = frozenset({"temperature", "max_tokens", "seed", "stop_token_ids"})
 IGNORED = frozenset({"logprobs", "skip_special_tokens", "routed_experts_prompt_start"})
-"""Sent with every request and of no effect here: the sampled log-probability is always returned, nothing is detokenised."""
+"""Sent with every request and of no effect here: the sampled log-probability is always returned, nothing is
+detokenised.
+"""
 
 FinishReason = Literal["stop", "length"]
 

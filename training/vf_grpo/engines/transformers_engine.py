@@ -1,6 +1,7 @@
 """The engine without vLLM: samples from the training model, in batches, between optimiser steps.
 
-A batch is taken once every live episode waits for a reply, or after `max_wait_s` when some are busy in their environment.
+A batch is taken once every live episode waits for a reply, or after `max_wait_s` when some are busy in their
+environment.
 """
 
 import concurrent.futures

@@ -1,7 +1,7 @@
 """The engine with vLLM in the trainer's process: the trainer's thread adds requests and steps the engine (TP = 1).
 
-TRL builds the engine and moves the weights. On CPU vLLM packs linear weights when it loads them, so TRL's tensor-by-tensor
-copy cannot work there; the layer-wise reload does the same in one call.
+TRL builds the engine and moves the weights. On CPU vLLM packs linear weights when it loads them, so TRL's
+tensor-by-tensor copy cannot work there; the layer-wise reload does the same in one call.
 """
 
 import concurrent.futures

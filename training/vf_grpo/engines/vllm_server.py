@@ -1,8 +1,9 @@
 """The engine for a vLLM server that runs beside the trainer, on other GPUs or other machines.
 
-Weights travel in one of two ways. `nccl` is TRL's own broadcast; the server must be started with its development endpoints
-and a weight-transfer backend. `disk` writes one safetensors file that the server's workers read back through our worker
-extension: slower, but exact on any device. Either way the prefix cache is dropped, since it holds the old weights' keys.
+Weights travel in one of two ways. `nccl` is TRL's own broadcast; the server must be started with its development
+endpoints and a weight-transfer backend. `disk` writes one safetensors file that the server's workers read back
+through our worker extension: slower, but exact on any device. Either way the prefix cache is dropped, since it holds
+the old weights' keys.
 """
 
 import concurrent.futures
@@ -49,7 +50,9 @@ class VLLMServerEngine:
         self._need("GET", "/v1/models", "is the server running?")
         served = [card["id"] for card in self._get("/v1/models")["data"]]
         if self.model not in served:
-            raise ValueError(f"{self.base_url} serves {served}, not {self.model!r}: set engine.served_model to one of them")
+            raise ValueError(
+                f"{self.base_url} serves {served}, not {self.model!r}: set engine.served_model to one of them"
+            )
         probe = {"model": self.model, "token_ids": [0], "sampling_params": {"max_tokens": 1, "logprobs": 1}}
         self._need("POST", "/inference/v1/generate", "start it with --enable-scale-out", json=probe)
         self._need("GET", "/server_info", "start it with VLLM_SERVER_DEV_MODE=1", params={"config_format": "json"})
@@ -77,7 +80,9 @@ class VLLMServerEngine:
         try:
             status = requests.request(method, self.base_url + path, timeout=PROBE_TIMEOUT_S, **arguments).status_code
         except requests.RequestException as error:
-            raise ConnectionError(f"no answer from {self.base_url}{path} ({error}): start it with: {self._command}") from error
+            raise ConnectionError(
+                f"no answer from {self.base_url}{path} ({error}): start it with: {self._command}"
+            ) from error
         if status != 200:
             raise ConnectionError(f"{self.base_url}{path} answered {status}: {remedy}, i.e. {self._command}")
 
