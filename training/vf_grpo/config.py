@@ -92,10 +92,14 @@ class OptimizerConfig(BaseConfig):
     warmup_steps: int = Field(0, ge=0)
     weight_decay: float = Field(0.0, ge=0)
     max_grad_norm: float = Field(1.0, gt=0)
+    adam_epsilon: float = Field(1e-8, gt=0)
+    """Added to AdamW's denominator; a larger one keeps directions that hold only noise from being amplified."""
     beta: float = Field(0.0, ge=0)
     """KL leash to the starting policy; 0 keeps no reference model. The leash study uses 0.04."""
     loss: Literal["dapo", "grpo", "dr_grpo", "bnpo"] = "dapo"
     scale_rewards: Literal["group", "none"] = "group"
+    activation_checkpointing: bool = False
+    """Recompute activations in the backward pass: less memory, about a fifth more time."""
     num_iterations: int = Field(1, ge=1)
     """Optimiser passes over one batch of episodes."""
     importance_cap: float = Field(3.0, gt=0)

@@ -139,6 +139,7 @@ def trainer_arguments(config: TrainConfig, engine: Engine, passes: tuple[int, in
         "warmup_steps": config.optimizer.warmup_steps,
         "weight_decay": config.optimizer.weight_decay,
         "max_grad_norm": config.optimizer.max_grad_norm,
+        "adam_epsilon": config.optimizer.adam_epsilon,
         "beta": config.optimizer.beta,
         "loss_type": config.optimizer.loss,
         "scale_rewards": config.optimizer.scale_rewards,
@@ -152,12 +153,12 @@ def trainer_arguments(config: TrainConfig, engine: Engine, passes: tuple[int, in
         "disable_tqdm": True,
         "use_cpu": not on_gpu,
         "bf16": False,
-        CHECKPOINTING: False,
+        CHECKPOINTING: config.optimizer.activation_checkpointing,
         "dataloader_pin_memory": on_gpu,
         **engine.trainer_arguments(),
     }
     clash = sorted(set(arguments) & set(config.trl))
-    settable = {"bf16", CHECKPOINTING, "dataloader_pin_memory"}
+    settable = {"bf16", "dataloader_pin_memory"}
     if set(clash) - settable:
         raise ValueError(f"trl.{sorted(set(clash) - settable)} are set by this configuration's own fields: use those")
     return GRPOConfig(**{**arguments, **config.trl})
