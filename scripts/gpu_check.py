@@ -2,8 +2,9 @@
 
     python scripts/gpu_check.py [--model Qwen/Qwen2.5-0.5B-Instruct] [--only colocate,nccl,disk,transformers]
 
-Each check trains two steps on assay-add3digit and demands that sampler and trainer agree (bf16, so within 0.05 on average)
-and that the second step samples from the weights of the first. The server checks need two GPUs: the server takes the second.
+Each check trains two steps on assay-add3digit and demands that sampler and trainer agree in both (within 0.05 on
+average), so that the second step samples from the weights that the first one left. The server checks need two GPUs: the
+server takes the second.
 Exit code 0 when all passed, 1 otherwise, 2 without CUDA.
 """
 

@@ -10,7 +10,7 @@ import requests
 
 pytest.importorskip("torch")
 
-from runs import environment  # noqa: E402
+from runs import environment
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,8 @@ def server(model: Path, tmp_path: Path) -> Iterator[str]:
     try:
         deadline = time.monotonic() + START_S
         while not is_up(url):
-            assert process.poll() is None and time.monotonic() < deadline, (tmp_path / "server.log").read_text()[-3000:]
+            has_time = process.poll() is None and time.monotonic() < deadline
+            assert has_time, (tmp_path / "server.log").read_text()[-3000:]
             time.sleep(1.0)
         yield url
     finally:

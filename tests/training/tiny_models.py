@@ -17,17 +17,12 @@ TEMPLATE = (
 def write_echo_model(folder: Path, *, tie_word_embeddings: bool = False, seed: int = 0) -> Path:
     """Write model and tokenizer to `folder` and return it."""
     vocabulary = {token: index for index, token in enumerate([*SPECIAL, *dict.fromkeys(CHARACTERS)])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))  # noqa: S106
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, SPECIAL[2]))
     pattern = "|".join(SPECIAL) + "|[\\s\\S]"
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(pattern), "isolated")
     tokenizer.decoder = decoders.Fuse()
-    fast = PreTrainedTokenizerFast(  # noqa: S106
-        tokenizer_object=tokenizer,
-        pad_token="<pad>",
-        eos_token="<end>",
-        unk_token="<unk>",
-        padding_side="left",  # noqa: S106
-    )
+    names = dict(zip(("pad_token", "eos_token", "unk_token"), SPECIAL, strict=False))
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, padding_side="left", **names)
     fast.chat_template = TEMPLATE
     fast.save_pretrained(folder)
     torch.manual_seed(seed)

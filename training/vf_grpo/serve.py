@@ -1,7 +1,7 @@
 """`vf-grpo serve CHECKPOINT`: a checkpoint as an OpenAI-compatible API on loopback, sampled with transformers.
 
-For `vf-eval` and `vf-grpo evaluate` to judge what was trained, on a machine without vLLM. Requests that arrive together are
-sampled in one batch. Simplifications: no tools, no top-p; a stream carries the reply in one piece.
+For `vf-eval` and `vf-grpo evaluate` to judge what was trained, on a machine without vLLM. Requests that arrive together
+are sampled in one batch. Simplifications: no tools, no top-p; a stream carries the reply in one piece.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """`vf-grpo warmstart ENV --policies NAME -n N`: fine-tune a model on what reference policies play, before GRPO.
 
-The policies play the environment through verifiers, like any model; each of their turns becomes one example, a conversation
-up to there and the reply, and TRL's SFTTrainer learns the replies alone.
+The policies play the environment through verifiers, like any model; each of their turns becomes one example, a
+conversation up to there and the reply, and TRL's SFTTrainer learns the replies alone.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
 
 
 async def play(config: WarmstartConfig) -> list[vf.Episode]:
-    """The episodes of the policies, in task order; raises RuntimeError when one failed and LookupError by policy name."""
+    """The episodes of the policies, in task order; raises RuntimeError when one failed, LookupError by policy name."""
     env_id = config.env.taskset.id
     table = policies_of(env_id)
     names = config.policies.split(",")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PROBE_TIMEOUT_S = 10.0
+FIRST_GENERATION_TIMEOUT_S = 300.0
+"""A server compiles and warms up within its first generation, half a minute on CPU."""
 NCCL_COMMAND = (
     "VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out --logprobs-mode processed_logprobs "
     """--weight-transfer-config '{"backend": "nccl"}'"""
@@ -54,7 +56,8 @@ class VLLMServerEngine:
                 f"{self.base_url} serves {served}, not {self.model!r}: set engine.served_model to one of them"
             )
         probe = {"model": self.model, "token_ids": [0], "sampling_params": {"max_tokens": 1, "logprobs": 1}}
-        self._need("POST", "/inference/v1/generate", "start it with --enable-scale-out", json=probe)
+        remedy = "start it with --enable-scale-out"
+        self._need("POST", "/inference/v1/generate", remedy, timeout=FIRST_GENERATION_TIMEOUT_S, json=probe)
         self._need("GET", "/server_info", "start it with VLLM_SERVER_DEV_MODE=1", params={"config_format": "json"})
         mode = self._get("/server_info", config_format="json")["model_config"]["logprobs_mode"]
         if mode != "processed_logprobs":
@@ -75,10 +78,10 @@ class VLLMServerEngine:
     def _command(self) -> str:
         return NCCL_COMMAND if self.config.sync == "nccl" else DISK_COMMAND
 
-    def _need(self, method: str, path: str, remedy: str, **arguments: Any) -> None:
+    def _need(self, method: str, path: str, remedy: str, timeout: float = PROBE_TIMEOUT_S, **arguments: Any) -> None:
         """Raise with the command to start the server by, unless `path` answers 200."""
         try:
-            status = requests.request(method, self.base_url + path, timeout=PROBE_TIMEOUT_S, **arguments).status_code
+            status = requests.request(method, self.base_url + path, timeout=timeout, **arguments).status_code
         except requests.RequestException as error:
             raise ConnectionError(
                 f"no answer from {self.base_url}{path} ({error}): start it with: {self._command}"
