@@ -2,9 +2,9 @@
 
     python scripts/bench_training.py [--steps 20] [--memory-steps 200] [--hidden-size 512]
 
-One process, one core, one model (random weights; its size sets how dear a step is), one single-turn task. `overhead` is the
-share of a step outside sampling and forward/backward. `ratio` is our step time over that of TRL's own GRPOTrainer with a
-plain reward function on the same model, prompts, batch and reply length.
+One process, one core, one model (random weights; its size sets how dear a step is), one single-turn task. `overhead` is
+the share of a step outside sampling and forward/backward. `ratio` is our step time over that of TRL's own GRPOTrainer
+with a plain reward function on the same model, prompts, batch and reply length.
 """
 
 import argparse

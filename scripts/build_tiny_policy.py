@@ -7,10 +7,10 @@ in answer tags in about 28 %, prose otherwise. Three phases, each supervised on 
 
 1. `skill`: right answers in tags, until the sums are learnt.
 2. `styles`: right answers in every style of reply.
-3. `calibration`: the same styles with the slips of the target. How often a reply is right depends on the number of carries
-   (a spread of difficulty, so that groups of one problem are often all right or all wrong), and a wrong reply usually
-   forgets its carries. A long reply is as right as a short one where little is carried, and nearly never where much is:
-   so length can grow at no cost on easy problems and costs the truth on hard ones.
+3. `calibration`: the same styles with the slips of the target. How often a reply is right depends on the number of
+   carries (a spread of difficulty, so that groups of one problem are often all right or all wrong), and a wrong reply
+   usually forgets its carries. A long reply is as right as a short one where little is carried, and nearly never where
+   much is: so length can grow at no cost on easy problems and costs the truth on hard ones.
 
 Tags and prose are equally right, so that training for tags alone leaves the truth where it was.
 """
