@@ -91,9 +91,14 @@ class RunCallback(TrainerCallback):
             self._evaluate(state.global_step)
 
     def on_log(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, Any] | None = None,
+        **_: Any,
     ) -> None:
-        if "train_runtime" in logs:
+        if logs is None or "train_runtime" in logs:
             return
         step = state.global_step - 1
         row = self._metrics | self._trainer.step_measures | {name: logs[name] for name in OF_TRL if name in logs}

@@ -14,7 +14,7 @@ from vllm.platforms import current_platform
 from vllm.sampling_params import RequestOutputKind
 
 from vf_grpo.config import VLLMColocateEngineConfig
-from vf_grpo.engines.endpoint import GenerateRequest, TokenEndpoint
+from vf_grpo.engines.endpoint import FinishReason, GenerateRequest, TokenEndpoint
 from vf_grpo.vllm_extension import repack_tied_head
 from vf_grpo.weight_sync import timed_sync
 
@@ -93,7 +93,7 @@ class VLLMColocateEngine:
             reply = output.outputs[0]
             token_ids = list(reply.token_ids)
             logprobs = [place[token].logprob for place, token in zip(reply.logprobs, token_ids, strict=True)]
-            reason = "length" if reply.finish_reason == "length" else "stop"
+            reason: FinishReason = "length" if reply.finish_reason == "length" else "stop"
             self._waiting.pop(output.request_id).finish(token_ids, logprobs, reason)
         abandoned = [request.id for request in self._waiting.values() if request.is_abandoned]
         if abandoned:
