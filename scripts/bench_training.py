@@ -71,7 +71,7 @@ def write_model(folder: Path, hidden_size: int) -> Path:
 
 
 def config(model: Path, folder: Path, num_steps: int) -> TrainConfig:
-    return TrainConfig.model_validate(
+    run: TrainConfig = TrainConfig.model_validate(
         {
             "model": str(model),
             "output_dir": str(folder),
@@ -83,6 +83,7 @@ def config(model: Path, folder: Path, num_steps: int) -> TrainConfig:
             "telemetry": {"progress": False, "logprob_check_every": 0},
         }
     )
+    return run
 
 
 def measure_ours(run: TrainConfig) -> dict[str, float]:

@@ -44,7 +44,7 @@ class FakeServer:
         if request.path == "/v1/models":
             return web.json_response({"data": [{"id": "policy", "max_model_len": 512}]})
         if request.path == "/server_info":
-            return web.json_response({"model_config": {"logprobs_mode": self.logprobs_mode}})
+            return web.json_response({"vllm_config": {"model_config": {"logprobs_mode": self.logprobs_mode}}})
         if request.path == "/inference/v1/generate":
             if self.is_hung:
                 await asyncio.sleep(60)

@@ -60,6 +60,7 @@ class EpisodeGRPOTrainer(GRPOTrainer):
         """(rows, completion length) log-probabilities of the batch under `model`."""
         token_ids = torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1)
         attention = torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1)
+        logprobs: torch.Tensor
         logprobs, _, _ = self._get_per_token_logps_and_entropies(
             model,
             token_ids,
@@ -93,7 +94,8 @@ class EpisodeGRPOTrainer(GRPOTrainer):
     def _importance(self, rows: Mapping[str, torch.Tensor]) -> torch.Tensor:
         mask = rows["completion_mask"] * rows["tool_mask"]
         ratio = torch.exp((rows["old_per_token_logps"] - rows["sampling_per_token_logps"]) * mask)
-        return ratio.clamp(max=self.vllm_importance_sampling_clip_max)
+        capped: torch.Tensor = ratio.clamp(max=self.vllm_importance_sampling_clip_max)
+        return capped
 
 
 def row_tensors(rows: list[Row], count: int, pad_token_id: int, device: torch.device) -> dict[str, torch.Tensor]:

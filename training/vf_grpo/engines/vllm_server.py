@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PROBE_TIMEOUT_S = 10.0
+PROBE_TIMEOUT_S = 60.0
 FIRST_GENERATION_TIMEOUT_S = 300.0
 """A server compiles and warms up within its first generation, half a minute on CPU."""
 NCCL_COMMAND = (
@@ -59,7 +59,7 @@ class VLLMServerEngine:
         remedy = "start it with --enable-scale-out"
         self._need("POST", "/inference/v1/generate", remedy, timeout=FIRST_GENERATION_TIMEOUT_S, json=probe)
         self._need("GET", "/server_info", "start it with VLLM_SERVER_DEV_MODE=1", params={"config_format": "json"})
-        mode = self._get("/server_info", config_format="json")["model_config"]["logprobs_mode"]
+        mode = self._get("/server_info", config_format="json")["vllm_config"]["model_config"]["logprobs_mode"]
         if mode != "processed_logprobs":
             raise ValueError(f"the server reports logprobs of mode {mode!r}; start it with: {self._command}")
 
