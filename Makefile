@@ -34,7 +34,7 @@ check: .venv/ready
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/python scripts/vendor.py --check
-	.venv/bin/python -m pytest -q tests/contract/test_architecture.py
+	.venv/bin/python -m pytest -q -n 0 tests/contract/test_architecture.py
 
 bench: .venv/ready
 	.venv/bin/python scripts/bench_harness.py

@@ -114,9 +114,9 @@ def plot_signals(results: dict[str, dict[str, Row]], path: Path) -> None:
         axis.invert_yaxis()
         axis.set_title(f"reward = {signal}")
         axis.grid(axis="x", alpha=0.3)
-    axes[0].legend(loc="lower left", fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="lower center", ncols=2, frameon=False)
     figure.suptitle(f"{ENVIRONMENT}: what each training signal pays, and what it should (n = {NUM_TASKS})")
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

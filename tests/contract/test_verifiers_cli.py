@@ -99,6 +99,19 @@ def test_validate_finds_every_task_sound(environment: Environment, tmp_path: Pat
     assert '"valid": 20' in output
 
 
+def test_gepa_optimises_the_system_prompt(environment: Environment, policy_server_url: str, tmp_path: Path) -> None:
+    """A policy as both player and teacher: what counts is that rollouts are played, scored and recorded."""
+    (task,) = vf.load_environment(vf.resolve_env_config({"taskset": {"id": environment.id}})).taskset.take(1)
+    seed_prompt = () if task.data.system_prompt else ("--initial-prompt", "Be exact.")
+    budget = ("--num-train", "2", "--num-val", "2", "--max-total-rollouts", "8", "--reflection-minibatch-size", "2")
+    client = ("--client.base-url", policy_server_url, "--client.api-key-var", "POLICY_KEY")
+    command = [BIN / "vf-gepa", environment.id, "-m", first_policy(environment), "-o", tmp_path, "--run.name", "gepa"]
+    run([*command, "-n", "4", *budget, *client, *seed_prompt], tmp_path)
+    played = episodes(tmp_path / "gepa")
+    assert played
+    assert all(episode.ok for episode in played), [episode.errors for episode in played]
+
+
 def test_an_unknown_argument_is_refused_before_any_model_call(environment: Environment, tmp_path: Path) -> None:
     command = eval_command(environment, "http://127.0.0.1:9/v1", "--env.taskset.rewards", "x", "-o", str(tmp_path))
     done = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, text=True)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import math
-import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -20,13 +19,16 @@ from rich.table import Table
 from verifiers.v1.cli.resolve import extract_id, narrow_config, plugin_errors, with_positional_taskset
 from verifiers.v1.configs.cli.env import narrowed_env_annotation, resolve_env_field
 
+from vf_grpo.estimates import Estimate, estimate, pass_at_k
 from vf_grpo.policies import ChatPolicy, policies_of
 from vf_grpo.policy_server import PolicyServer, serving
 
 USAGE = (
-    "usage: vf-grpo evaluate ENV [--policies a,b] [--model M,M --client.base-url URL] [-n N] [-r R]\n"
+    "usage: vf-grpo evaluate ENV [--policies a,b] [--model M,M@URL --client.base-url URL] [-n N] [-r R]\n"
     "                        [--env.taskset.KEY VALUE] [--json]"
 )
+PASS_METRICS = ("success", "success5", "r_binary")
+"""The first of these that an environment records tells whether an episode passed."""
 
 
 class EvaluateConfig(BaseConfig):
@@ -35,8 +37,9 @@ class EvaluateConfig(BaseConfig):
     policies: str | None = None
     """Reference policies to play, comma-separated (default: all of the environment's, unless a model is given)."""
     model: str | None = Field(None, validation_alias=AliasChoices("model", "m"))
-    """Models to evaluate, comma-separated, at the endpoint `client`."""
-    client: vf.ClientConfig = vf.EvalClientConfig()
+    """Models to evaluate, comma-separated, each at the endpoint `client` or, as `MODEL@URL`, at one of its own."""
+    client: vf.EvalClientConfig = vf.EvalClientConfig()
+    """The models' endpoint: client.base_url, client.api_key_var."""
     sampling: vf.SamplingConfig = vf.SamplingConfig()
     num_tasks: int = Field(100, ge=1, validation_alias=AliasChoices("num_tasks", "n"))
     """The first tasks of the taskset."""
@@ -55,19 +58,14 @@ class EvaluateConfig(BaseConfig):
         return resolve_env_field(data, narrowed_env_annotation(cls))
 
 
-class Estimate(NamedTuple):
-    """A mean over tasks (of each task's mean over its rollouts) and its standard error; None for a single task."""
-
-    mean: float
-    standard_error: float | None
-
-
 @dataclass(frozen=True)
 class Score:
     """How one policy or model did; failed episodes count in `num_errors` alone."""
 
     reward: Estimate
     metrics: Mapping[str, Estimate]
+    pass_at: Mapping[int, Estimate]
+    """k -> pass@k for k = 1, 2, 4, ... up to the rollouts a task; empty without a metric that tells."""
     num_episodes: int
     num_errors: int
     first_error: str | None
@@ -78,14 +76,6 @@ class Player(NamedTuple):
 
     model: str
     client: vf.EvalClientConfig
-
-
-def estimate(values_by_task: Sequence[Sequence[float]]) -> Estimate:
-    """The mean of the tasks' means and its standard error (nan for no value); tasks without a value are left out."""
-    means = [statistics.fmean(values) for values in values_by_task if values]
-    if len(means) < 2:
-        return Estimate(means[0] if means else math.nan, None)
-    return Estimate(statistics.fmean(means), statistics.stdev(means) / math.sqrt(len(means)))
 
 
 async def play(
@@ -131,10 +121,21 @@ def score(groups: Sequence[Sequence[vf.Episode]]) -> Score:
     return Score(
         reward=estimate([[trace.reward for trace in traces] for traces in finished]),
         metrics=metrics,
+        pass_at=_pass_at(finished),
         num_episodes=num_episodes,
         num_errors=num_episodes - sum(map(len, finished)),
         first_error=f"{errors[0].type}: {errors[0].message[:300]}" if errors else None,
     )
+
+
+def _pass_at(finished: Sequence[Sequence[vf.Trace[Any, Any, Any]]]) -> dict[int, Estimate]:
+    recorded = {name for traces in finished for trace in traces for name in trace.metrics}
+    metric = next((name for name in PASS_METRICS if name in recorded), None)
+    if metric is None:
+        return {}
+    passes = [[trace.metrics.get(metric) == 1.0 for trace in traces] for traces in finished]
+    most = max(map(len, passes))
+    return {k: pass_at_k(passes, k) for k in (2**power for power in range(most.bit_length())) if k <= most}
 
 
 async def evaluate(config: EvaluateConfig, progress: Progress) -> dict[str, Score]:
@@ -148,10 +149,9 @@ async def evaluate(config: EvaluateConfig, progress: Progress) -> dict[str, Scor
             url = await stack.enter_async_context(serving(PolicyServer(policies)))
             loopback = vf.EvalClientConfig(base_url=url, api_key_var="VF_GRPO_POLICIES_NEED_NO_KEY")
             players |= {name: Player(name, loopback) for name in policies}
-        for model in config.model.split(",") if config.model else ():
-            if not isinstance(config.client, vf.EvalClientConfig):
-                raise ValueError(f"client.type must be eval to evaluate a model, got {config.client.type}")
-            players[model] = Player(model, config.client)
+        for name in config.model.split(",") if config.model else ():
+            model, _, url = name.partition("@")
+            players[model] = Player(model, config.client.model_copy(update={"base_url": url} if url else {}))
         await stack.enter_async_context(env.serving())
         scores = {}
         for name, player in players.items():
@@ -180,6 +180,8 @@ def as_json(config: EvaluateConfig, scores: Mapping[str, Score]) -> dict[str, An
             "reward": None if math.isnan(result.reward.mean) else result.reward.mean,
             "reward_se": result.reward.standard_error,
             "metrics": {metric: value.mean for metric, value in result.metrics.items()},
+            "metrics_se": {metric: value.standard_error for metric, value in result.metrics.items()},
+            "pass_at_k": {str(k): value.mean for k, value in result.pass_at.items()},
             "num_episodes": result.num_episodes,
             "num_errors": result.num_errors,
         }
@@ -189,10 +191,16 @@ def as_json(config: EvaluateConfig, scores: Mapping[str, Score]) -> dict[str, An
 
 
 def as_table(config: EvaluateConfig, scores: Mapping[str, Score]) -> Table:
-    """The result as a table: one column a policy; its reward with the standard error, then its metrics."""
-    title = f"{config.env.taskset.id}: means over {config.num_tasks} tasks x {config.num_rollouts} rollouts"
+    """The result as a table: one column a policy; its reward and pass@k with intervals, then its metrics."""
+    title = (
+        f"{config.env.taskset.id}: means over {config.num_tasks} tasks x {config.num_rollouts} rollouts "
+        "(± half a 95 % interval)"
+    )
     table = Table("", *scores, title=title, title_justify="left")
-    table.add_row("reward", *(_cell(result.reward) for result in scores.values()), end_section=True)
+    table.add_row("reward", *(str(result.reward) for result in scores.values()))
+    for k in dict.fromkeys(k for result in scores.values() for k in result.pass_at):
+        table.add_row(f"pass@{k}", *(str(result.pass_at.get(k, "-")) for result in scores.values()))
+    table.add_section()
     for metric in dict.fromkeys(name for result in scores.values() for name in result.metrics):
         cells = (result.metrics.get(metric) for result in scores.values())
         table.add_row(metric, *(f"{cell.mean:.3f}" if cell else "-" for cell in cells))
@@ -200,11 +208,6 @@ def as_table(config: EvaluateConfig, scores: Mapping[str, Score]) -> Table:
     for column in table.columns:
         column.no_wrap = True
     return table
-
-
-def _cell(value: Estimate) -> str:
-    error = value.standard_error
-    return f"{value.mean:.3f}" + (f" ± {error:.3f}" if error is not None else "")
 
 
 def parse(argv: list[str]) -> EvaluateConfig:

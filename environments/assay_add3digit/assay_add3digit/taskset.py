@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Self
 
 import verifiers.v1 as vf
-from pydantic import PrivateAttr, model_validator
+from pydantic import PrivateAttr, StrictInt, model_validator
 
 from .arguments import Add3DigitArguments
 from .core.extractors import ExtractorName
@@ -17,7 +17,7 @@ from .core.prompts import prompt
 class Add3DigitData(vf.TaskData):
     id: str
     """setting/seed/split/index"""
-    answer: int
+    answer: StrictInt
     """The gold answer."""
 
 
