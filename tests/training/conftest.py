@@ -1,3 +1,4 @@
+import os
 import sys
 from pathlib import Path
 
@@ -6,6 +7,9 @@ import pytest
 HERE = Path(__file__).parent
 # The toy environment is found by its module name, as verifiers finds any environment; the other two are this folder's own.
 sys.path[:0] = [str(HERE), str(HERE / "environments")]
+
+
+os.environ |= {"TRL_EXPERIMENTAL_SILENCE": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,9 @@ from vf_grpo.rollout import RunStoppedError, episode_seed
 from vf_grpo.session import RunOutcome, train
 from vf_grpo.train import parse
 
+# TRL's own use of a name that transformers is renaming.
+pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")
+
 
 def run(model: Path, output_dir: Path, **flags: object) -> RunOutcome:
     return train(parse(arguments(model, output_dir, **flags)))
