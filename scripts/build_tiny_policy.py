@@ -64,8 +64,6 @@ FILLERS = (
     "I will work through it carefully, one digit at a time. ",
 )
 MAX_FILLERS = 8
-MORE_FILLERS = 0.55
-"""Chance of one more filler after each."""
 
 STYLES = {
     "tag": 0.24,
@@ -88,7 +86,7 @@ class Slips(NamedTuple):
     forgets_carries_long: float
 
 
-SLIPS = Slips((0.96, 0.92, 0.06, 0.05), (0.95, 0.92, 0.01, 0.01), 0.6, 1.0)
+SLIPS = Slips((0.96, 0.92, 0.06, 0.05), (0.98, 0.97, 0.01, 0.01), 0.6, 1.0)
 
 
 class Phase(NamedTuple):
@@ -99,13 +97,15 @@ class Phase(NamedTuple):
     constant_until: float
     """Share of the steps after which the rate falls linearly."""
     styles: Mapping[str, float]
+    more_fillers: float
+    """Chance of one more filler after each, in a long reply."""
     slips: Slips | None
 
 
 PHASES = (
-    Phase("skill", 450, 0.02, 2e-3, 0.5, {"tag": 1.0}, None),
-    Phase("styles", 350, 0.01, 1e-3, 0.4, STYLES, None),
-    Phase("calibration", 250, 0.0, 1e-3, 0.5, STYLES, SLIPS),
+    Phase("skill", 450, 0.02, 2e-3, 0.5, {"tag": 1.0}, 0.0, None),
+    Phase("styles", 400, 0.01, 1e-3, 0.4, STYLES, 0.4, None),
+    Phase("calibration", 300, 0.0, 1e-3, 0.5, STYLES, 0.55, SLIPS),
 )
 
 
@@ -236,10 +236,10 @@ def example(phase: Phase, instruction: str, stream: random.Random) -> tuple[str,
     style = stream.choices(list(phase.styles), list(phase.styles.values()))[0]
     number = left + right if phase.slips is None else slipped(left, right, style == "long", phase.slips, stream)
     prompt = f"<|user|>What is {left} + {right}{instruction}{END}<|assistant|>"
-    return prompt, "".join(reply(left, right, number, style, stream))
+    return prompt, "".join(reply(left, right, number, style, phase.more_fillers, stream))
 
 
-def reply(left: int, right: int, number: int, style: str, stream: random.Random) -> Iterator[str]:
+def reply(left: int, right: int, number: int, style: str, more_fillers: float, stream: random.Random) -> Iterator[str]:
     """The pieces of a reply that gives `number` in `style`."""
     sentences = (
         f"The answer is {number}.",
@@ -249,7 +249,7 @@ def reply(left: int, right: int, number: int, style: str, stream: random.Random)
     if style == "long":
         yield stream.choice(FILLERS)
         for _ in range(MAX_FILLERS - 1):
-            if stream.random() > MORE_FILLERS:
+            if stream.random() > more_fillers:
                 break
             yield stream.choice(FILLERS)
         yield stream.choice(sentences)
