@@ -2,25 +2,33 @@
 PYTHON ?= python3
 PIP_INSTALL = install --quiet --disable-pip-version-check --constraint constraints.txt
 ENVIRONMENTS = $(patsubst environments/%/pyproject.toml,%,$(wildcard environments/*/pyproject.toml))
+ENVIRONMENT_FOLDERS = $(patsubst %,./environments/%,$(ENVIRONMENTS))
 ENVIRONMENT_SOURCES = $(shell find environments -name '*.py' -o -name '*.toml' -o -name '*.json' | grep -v -e build/ -e __pycache__)
 
 .PHONY: setup demo test check bench build vendor clean
 
-setup: .venv/ready .venvs/v0/ready
+setup: .venv/ready .venvs/v0/ready .venvs/openenv/ready
 
 # Everything but the old verifiers: the harness, the environments (editable), the tools.
 .venv/ready: pyproject.toml constraints.txt $(wildcard environments/*/pyproject.toml)
 	$(PYTHON) -m venv .venv
 	.venv/bin/pip $(PIP_INSTALL) pip
-	.venv/bin/pip $(PIP_INSTALL) --group dev --editable . $(patsubst %,--editable ./environments/%,$(ENVIRONMENTS))
+	.venv/bin/pip $(PIP_INSTALL) --group dev --editable . $(patsubst %,--editable %,$(ENVIRONMENT_FOLDERS))
 	touch $@
 
 # verifiers 0.3.1, the last release with `load_environment` (v0), and the environments as a user installs them.
 .venvs/v0/ready: constraints-v0.txt $(ENVIRONMENT_SOURCES)
-	$(PYTHON) -m venv .venvs/v0
-	.venvs/v0/bin/pip install --quiet --disable-pip-version-check --constraint constraints-v0.txt --upgrade pip
-	.venvs/v0/bin/pip install --quiet --constraint constraints-v0.txt --force-reinstall --no-deps $(patsubst %,./environments/%,$(ENVIRONMENTS))
-	.venvs/v0/bin/pip install --quiet --constraint constraints-v0.txt verifiers $(patsubst %,./environments/%,$(ENVIRONMENTS))
+	test -x .venvs/v0/bin/vf-eval || $(PYTHON) -m venv .venvs/v0
+	.venvs/v0/bin/pip install --quiet --disable-pip-version-check --constraint constraints-v0.txt pip verifiers
+	.venvs/v0/bin/pip install --quiet --constraint constraints-v0.txt --upgrade --force-reinstall --no-deps $(ENVIRONMENT_FOLDERS)
+	.venvs/v0/bin/pip install --quiet --constraint constraints-v0.txt $(ENVIRONMENT_FOLDERS)
+	touch $@
+
+# The newest openenv does not install beside verifiers 0.4; the servers need the environments' cores alone.
+.venvs/openenv/ready: constraints-openenv.txt $(ENVIRONMENT_SOURCES)
+	test -x .venvs/openenv/bin/uvicorn || $(PYTHON) -m venv .venvs/openenv
+	.venvs/openenv/bin/pip install --quiet --disable-pip-version-check --constraint constraints-openenv.txt pip openenv numpy
+	.venvs/openenv/bin/pip install --quiet --upgrade --force-reinstall --no-deps $(ENVIRONMENT_FOLDERS)
 	touch $@
 
 demo: .venv/ready
@@ -39,9 +47,11 @@ check: .venv/ready
 bench: .venv/ready
 	.venv/bin/python scripts/bench_harness.py
 	.venv/bin/python scripts/bench_grader.py
+	.venv/bin/python scripts/bench_lottery.py
+	.venv/bin/python scripts/bench_neon.py
 
 build: .venv/ready
-	for folder in . $(patsubst %,environments/%,$(ENVIRONMENTS)); do \
+	for folder in . $(ENVIRONMENT_FOLDERS); do \
 		.venv/bin/python -m build --no-isolation --outdir dist $$folder || exit 1; \
 	done
 

@@ -1,0 +1,1 @@
+"""The pure core of neon-syndicate: missions, rules, simulator, grader, solver. No I/O, no clock, no global state."""
