@@ -70,3 +70,11 @@ def test_recipes_parse_and_resolve(recipe: Path) -> None:
     pytest.importorskip(environment_id, reason=f"{environment_id} is not installed")
     config = parse(["@", str(recipe)])
     assert config.batch.accumulation_steps(1)
+
+
+@pytest.mark.parametrize("command", ["train", "warmstart", "demo"])
+def test_a_wrong_flag_ends_in_one_message_that_names_it(command: str) -> None:
+    from vf_grpo.cli import main as run
+
+    with pytest.raises(SystemExit, match="wrong-flag"):
+        run([command, "--wrong-flag", "1"])

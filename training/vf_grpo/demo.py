@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import Field
-from pydantic_config import BaseConfig, cli
+from pydantic_config import BaseConfig
 from rich.console import Console
 from rich.table import Table
 
+from vf_grpo.command_line import parse_config
 from vf_grpo.effects import SIGNALS, Curves, Finding, Signal, findings
 from vf_grpo.report import read_run, write_report
 from vf_grpo.tiny import ADD3DIGIT, ADD3DIGIT_CONFIG
@@ -65,7 +66,7 @@ class DemoRun(NamedTuple):
 
 def main(argv: list[str]) -> int:
     """0 when every run finished, whether or not an effect shows; 1 when a run failed."""
-    config = cli(DemoConfig, args=argv, prog="vf-grpo demo")
+    config = parse_config(DemoConfig, argv, "demo")
     console = Console()
     started = time.monotonic()
     runs = list(_plan(config))

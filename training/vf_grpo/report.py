@@ -15,8 +15,9 @@ from typing import NamedTuple
 import matplotlib
 from matplotlib.figure import Figure
 from pydantic import JsonValue
-from pydantic_config import BaseConfig, cli
+from pydantic_config import BaseConfig
 
+from vf_grpo.command_line import parse_config
 from vf_grpo.run_record import METRICS, ROLLOUTS, RUN, read_rows
 
 USAGE = "usage: vf-grpo report RUN [RUN ...] [--output-dir FOLDER] [--num-samples N]"
@@ -60,7 +61,7 @@ def main(argv: list[str]) -> int:
         print(USAGE)
         return 0 if argv else 2
     count = next((i for i, part in enumerate(argv) if part.startswith(("-", "@"))), len(argv))
-    config = cli(ReportConfig, args=argv[count:], prog="vf-grpo report")
+    config = parse_config(ReportConfig, argv[count:], "report")
     folders = [Path(part) for part in argv[:count]]
     missing = [str(folder) for folder in folders if not (folder / RUN).exists()]
     if missing or not folders:

@@ -16,8 +16,9 @@ from typing import Annotated, Any
 
 from aiohttp import web
 from pydantic import BaseModel, Field, ValidationError
-from pydantic_config import BaseConfig, cli
+from pydantic_config import BaseConfig
 
+from vf_grpo.command_line import parse_config
 from vf_grpo.engines.endpoint import FinishReason, GenerateRequest
 
 USAGE = "usage: vf-grpo serve CHECKPOINT [--name NAME] [--host H] [--port P] [--max-context N]"
@@ -141,7 +142,7 @@ def main(argv: list[str]) -> int:
     if not argv or argv[0].startswith(("-", "@")):
         print(USAGE, file=sys.stderr)
         return 0 if {"-h", "--help"} & set(argv) else 2
-    config = cli(ServeConfig, args=argv[1:], prog="vf-grpo serve")
+    config = parse_config(ServeConfig, argv[1:], "serve")
     try:
         asyncio.run(_serve(CheckpointServer(argv[0], config), config))
     except KeyboardInterrupt:

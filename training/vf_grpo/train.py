@@ -5,10 +5,9 @@ import logging
 import os
 import sys
 
-from pydantic_config import cli
-from verifiers.v1.cli.resolve import narrow_config, plugin_errors, with_positional_taskset
 from verifiers.v1.utils.interrupt import install_interrupt
 
+from vf_grpo.command_line import parse_environment_config
 from vf_grpo.config import TrainConfig
 
 INTERRUPTED = 130
@@ -45,7 +44,4 @@ def main(argv: list[str]) -> int:
 
 def parse(argv: list[str]) -> TrainConfig:
     """The configuration in `argv` (`@ file.toml`, `--a.b value`, a leading bare word is the environment's id)."""
-    arguments = with_positional_taskset(list(argv))
-    with plugin_errors():
-        config: TrainConfig = cli(narrow_config(TrainConfig, arguments), args=arguments, prog="vf-grpo train")
-    return config
+    return parse_environment_config(TrainConfig, argv, "train")

@@ -13,11 +13,11 @@ from typing import Annotated, Any
 
 import verifiers.v1 as vf
 from pydantic import AliasChoices, Field, JsonValue, SerializeAsAny, model_validator
-from pydantic_config import BaseConfig, cli
-from verifiers.v1.cli.resolve import narrow_config, plugin_errors, with_positional_taskset
+from pydantic_config import BaseConfig
 from verifiers.v1.clients import ModelContext
 from verifiers.v1.dialects.chat import message_to_wire
 
+from vf_grpo.command_line import parse_environment_config
 from vf_grpo.policies import policies_of
 from vf_grpo.policy_server import PolicyServer, serving
 
@@ -51,11 +51,7 @@ class WarmstartConfig(BaseConfig):
 
 
 def main(argv: list[str]) -> int:
-    arguments = with_positional_taskset(list(argv))
-    with plugin_errors():
-        config: WarmstartConfig = cli(
-            narrow_config(WarmstartConfig, arguments), args=arguments, prog="vf-grpo warmstart"
-        )
+    config = parse_environment_config(WarmstartConfig, argv, "warmstart")
     try:
         episodes = asyncio.run(play(config))
     except LookupError as error:
