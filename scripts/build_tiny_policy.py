@@ -3,11 +3,12 @@
     python scripts/build_tiny_policy.py [--output FOLDER]
 
 The policy must start where a published base model starts on three-digit addition: right in about 43 % of its replies,
-in answer tags in about 28 %, prose otherwise. Three phases, each supervised on replies that this file writes:
+in answer tags in about 28 %, prose otherwise. Four phases, each supervised on replies that this file writes:
 
 1. `skill`: right answers in tags, until the sums are learnt.
 2. `styles`: right answers in every style of reply.
-3. `calibration`: the same styles with the slips of the target. How often a reply is right depends on the number of
+3. `long replies`: more of the long ones, which take longest to learn.
+4. `calibration`: the same styles with the slips of the target. How often a reply is right depends on the number of
    carries (a spread of difficulty, so that groups of one problem are often all right or all wrong), and a wrong reply
    usually forgets its carries. A long reply is as right as a short one where little is carried, and nearly never where
    much is: so length can grow at no cost on easy problems and costs the truth on hard ones.
@@ -76,6 +77,9 @@ STYLES = {
 }
 """Share of replies in each style."""
 
+MOSTLY_LONG = {name: share / 2 for name, share in STYLES.items()} | {"long": 0.65}
+"""Long replies are the hardest to learn: the sum stands at any distance from the question."""
+
 
 class Slips(NamedTuple):
     """How replies go wrong in the calibration phase, by number of carries (0 to 3)."""
@@ -86,7 +90,7 @@ class Slips(NamedTuple):
     forgets_carries_long: float
 
 
-SLIPS = Slips((0.96, 0.92, 0.06, 0.05), (0.98, 0.97, 0.01, 0.01), 0.6, 1.0)
+SLIPS = Slips((0.97, 0.94, 0.07, 0.05), (0.97, 0.94, 0.01, 0.01), 0.6, 1.0)
 
 
 class Phase(NamedTuple):
@@ -105,7 +109,8 @@ class Phase(NamedTuple):
 PHASES = (
     Phase("skill", 450, 0.02, 2e-3, 0.5, {"tag": 1.0}, 0.0, None),
     Phase("styles", 400, 0.01, 1e-3, 0.4, STYLES, 0.4, None),
-    Phase("calibration", 300, 0.0, 1e-3, 0.5, STYLES, 0.55, SLIPS),
+    Phase("long replies", 200, 0.01, 1e-3, 0.4, MOSTLY_LONG, 0.55, None),
+    Phase("calibration", 200, 0.0, 1e-3, 0.5, STYLES, 0.55, SLIPS),
 )
 
 
