@@ -4,6 +4,11 @@ import sys
 from importlib import import_module
 
 COMMANDS = {
+    "train": "train a policy with GRPO on an environment",
+    "demo": "the positive control: three signals on a tiny policy, on CPU, beside the published effects",
+    "report": "compare training runs in a PNG and one HTML page",
+    "warmstart": "fine-tune a model on what reference policies play, before GRPO",
+    "serve": "serve a checkpoint as an OpenAI-compatible API, without vLLM",
     "evaluate": "compare policies and models on an environment",
     "serve-policies": "serve the environments' reference policies as an OpenAI-compatible API",
 }
