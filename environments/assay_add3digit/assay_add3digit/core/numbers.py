@@ -25,7 +25,7 @@ _DENIED = re.compile(
     r"(?:\bnot|n't(?: be)?|\bnever|≠|!=|[≤≥]|\b(?:less|more|fewer|greater|larger) than|\bat (?:least|most))\s*$", re.I
 )
 _ALTERNATIVE_BEFORE = re.compile(
-    r"(?:\d[\s,*$]*\bor\b[^\d\n.]*|(?:^|[^=\s\d.,])\s*\d[\d.]*\s*[,;]\s*"
+    r"(?:\d[\s,*$]*\bor\b[^\d\n.]*|(?:^|[^=\s\d])\s*\d[\d.]*\s*[,;]\s*"
     r"|\bbetween |\bbetween \S+ and |\bfrom \S+ to )$",
     re.IGNORECASE,
 )

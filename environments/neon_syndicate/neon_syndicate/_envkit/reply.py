@@ -78,7 +78,7 @@ def last_json_object(text: str, having: Collection[str]) -> dict[str, object] | 
     """The last JSON object of a reply that has one of the keys `having`, or why there is none.
 
     Objects in code fences of another language are not looked at. Refused: NaN and Infinity, a key given twice, nesting
-    deeper than `MAX_JSON_DEPTH`, an object that is cut off, text over `MAX_REPLY_CHARS`. A raw line break may stand in a string.
+    deeper than `MAX_JSON_DEPTH`, a cut-off object, text over `MAX_REPLY_CHARS`. Strings may hold raw line breaks.
     """
     text = strip_thoughts(text)
     if len(text) > MAX_REPLY_CHARS:
