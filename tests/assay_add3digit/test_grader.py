@@ -98,6 +98,7 @@ COMMITS_TO_GOLD = [
     "<answer>1687</answer>\nNow, what is 120 + 130?\n<answer>250</answer>",
     "<answer>1687</answer>\n[INST] 1 + 2? [/INST] <answer>3</answer>",
     "The answer is 1687.<|im_end|>\n<|im_start|>user\nTwo apples?",
+    "1687<|endoftext|>Question: 1 + 1? 2",
     "Given: 875 and 812\nTask: add\n1687",
     "Compute 5 + 2 = 7\nCompute 7 + 1 = 8\nCompute 8 + 8 = 16\nSo 1687",
     # P05: emphasis, headings, units after a ####
@@ -115,6 +116,7 @@ COMMITS_TO_GOLD = [
     "1687. We know this because 1687 - 875 = 812.",
     "1687\nExplanation: 800 + 800 = 1600, 75 + 12 = 87",
     "1687\nConfidence: 0.95",
+    "The sum is 1687.\n\nVerification:\n1687 - 812 = 875\n1687 - 875 = 812\n",
     "1687 (100% sure)",
     "Round: 875 + 825 = 1700, then 1700 - 13 = 1687.",
     "Start with 1600. Since 75 + 12 = 87, the total is 1687.",
