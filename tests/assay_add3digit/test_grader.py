@@ -98,6 +98,7 @@ COMMITS_TO_GOLD = [
     "<answer>1687</answer>\nNow, what is 120 + 130?\n<answer>250</answer>",
     "<answer>1687</answer>\n[INST] 1 + 2? [/INST] <answer>3</answer>",
     "The answer is 1687.<|im_end|>\n<|im_start|>user\nTwo apples?",
+    "1687</s><s>3",
     "1687<|endoftext|>Question: 1 + 1? 2",
     "Given: 875 and 812\nTask: add\n1687",
     "Compute 5 + 2 = 7\nCompute 7 + 1 = 8\nCompute 8 + 8 = 16\nSo 1687",

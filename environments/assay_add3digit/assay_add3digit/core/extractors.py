@@ -56,7 +56,7 @@ _CORRECTION = re.compile(
 _BOLD = re.compile(rf"\*\*(?P<bold>\$?{NUMBER}\$?\.?)\*\*(?!\s*+[-+*/×=])")
 _LIST_ITEM = re.compile(r"\d{1,2}\.")
 _COMMITTED_ONCE = re.compile(
-    rf"</answer>|\\boxed|####\s*\d|\*\*{NUMBER}|^[ \t]*+{NUMBER}\.?[ \t]*(?:$|<)"
+    rf"</answer>|\\boxed|####\s*\d|\*\*{NUMBER}|^[ \t]*+{NUMBER}\.?[ \t]*(?:$|(?=<))"
     rf"|(?:=|\bis|:)[\s$*]*+{NUMBER}(?![.,]?\d|\s*[-+*/×]|\s+and\b)",
     re.I | re.M,
 )
@@ -69,7 +69,8 @@ _NEXT_QUESTION = re.compile(
 )
 _CHECK = re.compile(
     r"(?<=\d)[\s*.]*+\([^()\n=-]*+-[^()\n=]*+=[^()\n]*+\)"
-    r"|(?:\b(?:check|verif|proof|explanation|confidence)\w*(?:[ \t:*]*+\n(?:[^\n]++\n?)*+)?|\b(?:since|because)\b(?=\s+[\d,]+\s*-)"
+    r"|(?:\b(?:check|verif|proof|explanation|confidence)\w*(?:[ \t:*]*+\n(?:[^\n]++\n?)*+)?"
+    r"|\b(?:since|because)\b(?=\s+[\d,]+\s*-)"
     r"|(?<=[\d*$)}][ ,])\s?\(?(?:since|because)\b)"
     r"(?:(?!\b(?:answer|so|thus|hence|therefore)\b)(?:[^\n.]|\.(?!\s)))*+",
     re.IGNORECASE,
