@@ -16,9 +16,13 @@ MAX_JSON_DEPTH = 32
 
 Reply = str | Sequence[Mapping[str, object]]
 
-_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*([\w+#.-]*)", re.MULTILINE)
-_DATA_FENCES = frozenset({"", "json", "jsonc", "json5", "text", "txt", "plaintext", "action"})
+_THOUGHT = re.compile(
+    r"<[ ]?(/?)[ ]?(?:think|thinking|thoughts?|reasoning|reason|reflection|scratchpad)[ ]?>"
+    r"|\[(/?)THINK\]|\u25c1(/?)think\u25b7|<\|(?:begin|(end))_of_thought\|>",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^[ \t>*-]*+(?:```+|~~~+)[ \t]*([\w+#.-]*)|(?<=\S)[ \t]+```+([\w+#.-]+)[ \t]*$", re.MULTILINE)
+_DATA_FENCE = re.compile(r"(?:json[c5l]?|te?xt|plaintext|action|answer|output|tool_call)?", re.IGNORECASE)
 _MARK = re.compile(r'["{}]')
 _OPENING = re.compile(r'\{\s*+(?:\}|\Z|"(?:[^"\\]++|\\.)*+(?:\Z|"\s*+(?::|\Z)))', re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -59,7 +63,7 @@ def strip_thoughts(text: str) -> str:
     kept: list[str] = []
     depth = start = 0
     for tag in _THOUGHT.finditer(text):
-        is_closing = bool(tag[1])
+        is_closing = any(tag.groups())
         if depth == 0 and not is_closing:
             kept.append(text[start : tag.start()])
         elif depth == 0:
@@ -73,16 +77,20 @@ def last_json_object(text: str, having: Collection[str]) -> dict[str, object] | 
     """The last JSON object of a reply that has one of the keys `having`, or why there is none.
 
     Objects in code fences of another language are not looked at. Refused: NaN and Infinity, a key given twice, nesting
-    deeper than `MAX_JSON_DEPTH`, an object that is cut off, text longer than `MAX_REPLY_CHARS`.
+    deeper than `MAX_JSON_DEPTH`, a cut-off object, text over `MAX_REPLY_CHARS`. Strings may hold raw line breaks.
     """
     text = strip_thoughts(text)
     if len(text) > MAX_REPLY_CHARS:
         return Fault(f"the reply has {len(text)} characters, at most {MAX_REPLY_CHARS} are read")
     text = _drop_foreign_fences(text)
     keys = [json.dumps(key) for key in having]
+    misquoted = re.compile(rf"\{{\s*+['\u2018\u201c]?(?:{'|'.join(map(re.escape, having))})\b")
     found: dict[str, object] | Fault = Fault(f"no JSON object with {' or '.join(keys)} found")
-    for span in _object_spans(text):
-        if not any(key in span for key in keys):
+    for span in _object_spans(text, misquoted):
+        last_string = span[span.rfind('"') :]
+        if not (
+            misquoted.match(span) or any(key in span or key[1:].startswith(last_string[1:] or " ") for key in keys)
+        ):
             continue
         parsed = _parse_object(span)
         if isinstance(parsed, Fault) or any(key in parsed for key in having):
@@ -97,20 +105,20 @@ def _drop_foreign_fences(text: str) -> str:
         if is_data:
             kept.append(text[start : fence.start()])
         is_open = not is_open
-        is_data = not is_open or fence[1].lower() in _DATA_FENCES
+        is_data = not is_open or _DATA_FENCE.fullmatch(fence[1] or fence[2] or "") is not None
         start = fence.end()
     return "".join(kept) + (text[start:] if is_data else "")
 
 
-def _object_spans(text: str) -> Iterator[str]:
+def _object_spans(text: str, misquoted: re.Pattern[str]) -> Iterator[str]:
     """The outermost objects of a text in order; the last one may be cut off.
 
-    A brace opens an object where a key follows; inside of one, all braces count but those in strings.
+    A brace opens an object where a key follows, `misquoted` or not; inside of one, braces count but those in strings.
     """
     start = at = depth = 0
     while mark := _MARK.search(text, at):
         at = mark.end()
-        if mark[0] == "{" and (depth or _OPENING.match(text, mark.start())):
+        if mark[0] == "{" and (depth or _OPENING.match(text, at - 1) or misquoted.match(text, at - 1)):
             start = start if depth else mark.start()
             depth += 1
         elif mark[0] == "}" and depth:
@@ -129,12 +137,12 @@ def _parse_object(span: str) -> dict[str, object] | Fault:
     if max(accumulate(1 if bracket in "{[" else -1 for bracket in brackets)) > MAX_JSON_DEPTH:
         return Fault(f"the JSON object nests deeper than {MAX_JSON_DEPTH} levels")
     try:
-        return dict(json.loads(span, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates))
+        return dict(json.loads(span, strict=False, parse_constant=_refuse, object_pairs_hook=_refuse_duplicates))
     except ValueError as fault:
         return Fault(f"the JSON object is not valid: {str(fault)[:120]}")
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 

@@ -83,6 +83,60 @@ COMMITS_TO_GOLD = [
     "The answer is 1687. I took 3 steps.",
     "Final answer\n1687",
     "Step 1: 5 + 2 = 7\nStep 2: 7 + 1 = 8\nStep 3: 8 + 8 = 16\nSo 1687",
+    # P01: LaTeX spaces between groups, nested braces, a box that lost its end
+    *(rf"\boxed{{1{gap}687}}" for gap in (r"\;", r"\!", r",\!", r"\ ", "~", " ")),
+    r"\boxed{{{{1687}}}}",
+    r"\boxed{\color{red}{1687}}",
+    r"\boxed{\boxed{1687}}",
+    r"\boxed{1687",
+    "<answer> 1 687 </answer>",
+    "答案是1687。",
+    # P03: invented questions in the middle of a line, after role names, after the end-of-text token
+    "<answer>1687</answer>Human: there are 30 students. Assistant: <answer>30</answer>",
+    "#### 1687\nNext question: What is 1 + 2?\n#### 3",
+    "#### 1687\nTask: compute 3 + 4\n#### 7",
+    "<answer>1687</answer>\nNow, what is 120 + 130?\n<answer>250</answer>",
+    "<answer>1687</answer>\n[INST] 1 + 2? [/INST] <answer>3</answer>",
+    "The answer is 1687.<|im_end|>\n<|im_start|>user\nTwo apples?",
+    "1687</s><s>3",
+    "1687<|endoftext|>Question: 1 + 1? 2",
+    "Given: 875 and 812\nTask: add\n1687",
+    "Compute 5 + 2 = 7\nCompute 7 + 1 = 8\nCompute 8 + 8 = 16\nSo 1687",
+    # P05: emphasis, headings, units after a ####
+    "The sum is *1687*.",
+    "The sum is _1687_",
+    "The sum is ***1687***.",
+    "#### 1687 apples\nThat took 3 steps",
+    "####1687",
+    "#### Step 1: add\n5 + 2 = 7\n#### Step 2: carry\nThe answer is 1687",
+    # P06: checks and explanations after the answer
+    "1687 (since 1687 - 875 = 812)",
+    "1687\n\n(1687 - 812 = 875)",
+    "**1687**\n\nCheck: 1687 - 812 = **875**",
+    "875 + 812 = 1687, and 1687 - 812 = 875, so it is correct.",
+    "1687. We know this because 1687 - 875 = 812.",
+    "1687\nExplanation: 800 + 800 = 1600, 75 + 12 = 87",
+    "1687\nConfidence: 0.95",
+    "The sum is 1687.\n\nVerification:\n1687 - 812 = 875\n1687 - 875 = 812\n",
+    "1687 (100% sure)",
+    "Round: 875 + 825 = 1700, then 1700 - 13 = 1687.",
+    "Start with 1600. Since 75 + 12 = 87, the total is 1687.",
+    # P08 and P09: markup in a tag, a lost end, a mention of the tag; one answer said twice
+    "<answer>1600</answer> no <answer><b>1687</b></answer>",
+    "<answer>1687<answer>",
+    "<answer>1687</answer> I put it in the <answer> tag.",
+    "The answer is 1687, or one thousand six hundred eighty-seven.",
+    # P10: corrections
+    "<answer>1600</answer> no, <answer>1687",
+    "The answer is 1600. No, the answer is 1687.",
+    "The answer is 1600. Wait, 1687.",
+    "The answer is 1600.\n\nOops, I made a mistake. 875 + 812 = 1687.",
+    "The answer is 1687, no doubt.",
+    # P11: other names of a thought
+    "<think >1600</think >1687",
+    "[THINK]<answer>1600</answer>[/THINK]1687",
+    "<scratchpad><answer>1600</answer></scratchpad>1687",
+    "◁think▷<answer>1600</answer>◁/think▷1687",
 ]
 
 DOES_NOT_COMMIT_TO_GOLD = [
@@ -128,6 +182,34 @@ DOES_NOT_COMMIT_TO_GOLD = [
     "1687abc",
     "9" * 5000,
     "x" * 70_000 + " 1687",
+    # a cut-off last commitment never falls back to an earlier one
+    r"\boxed{1687} ... \boxed{",
+    r"\boxed{1687} ... \boxed{16",
+    r"\boxed{1687} ... \boxed{\text{16",
+    "<answer>1687</answer> hmm <answer>",
+    "<answer>1687</answer> hmm <answer>16",
+    # functions, fractions, units and bounds
+    r"\boxed{\sqrt{1687}}",
+    r"\boxed{\frac{1687}{1687}}",
+    r"\boxed{1687\%}",
+    "1687 1/2",
+    "The answer is 1687.5kg",
+    "1.687e3",
+    "The answer is less than 1687",
+    "<answer>1687±1</answer>",
+    # choices
+    "The answer is either 1687 or 1688.",
+    "The answer is 1687 or 1688",
+    "The answer is 1687, 1688",
+    "The answer is between 1687 and 1689",
+    "**1686** or **1687**",
+    "**1687** or **1688**",
+    "1686 or maybe 1687",
+    "1685, 1686, 1687",
+    "#### 1687 or 1688",
+    # taken back
+    "The answer is 1687. Wait, no, it is 1600.",
+    "The answer is 1687. I mean 1600.",
 ]
 
 
@@ -298,6 +380,15 @@ WORST_UNITS = [
     "(1",
     "=1",
     "answer is ",
+    "\n",
+    "1\n\n",
+    "<answer>1",
+    "\\boxed{1",
+    "*1*",
+    "1(-=",
+    "no, 1 ",
+    "check. ",
+    "question *",
 ]
 
 

@@ -8,6 +8,7 @@ import verifiers.v1 as vf
 from pydantic import ValidationError
 
 from assay_add3digit import load_environment
+from assay_add3digit.arguments import Add3DigitArguments
 from assay_add3digit.core.grader import METRICS
 from assay_add3digit.taskset import Add3DigitData, Add3DigitTask
 
@@ -52,3 +53,10 @@ def test_an_instruction_reaches_the_prompt() -> None:
 def test_the_number_of_tasks_follows_the_split() -> None:
     assert len(list(load_environment(n_train=7, n_eval=3).taskset)) == 7
     assert len(list(load_environment(n_train=7, n_eval=3, split="eval").taskset)) == 3
+
+
+@pytest.mark.parametrize("value", [100.0, "100.0", "1e2", " 100 ", "1_000", "１００", "", True, None, [100], {"n": 1}])
+def test_only_digits_in_a_string_are_coerced_to_a_whole_number(value: Any) -> None:
+    with pytest.raises(ValidationError, match="n_train"):
+        Add3DigitArguments(n_train=value)
+    assert Add3DigitArguments(n_train="100").n_train == 100  # type: ignore[arg-type]

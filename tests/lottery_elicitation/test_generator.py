@@ -5,7 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from pydantic import ValidationError
 
+from lottery_elicitation.arguments import LotteryArguments
 from lottery_elicitation.core.generator import build_world, cumulative, quantile
 from lottery_elicitation.core.ranges import GAMMA_RANGE, LAMBDA_RANGE, OUTCOME_BOUNDS, Range
 from lottery_elicitation.core.settings import PRIORS, Settings
@@ -85,6 +87,17 @@ def test_worlds_do_not_depend_on_the_hash_seed() -> None:
         for seed in ("1", "2")
     ]
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("stage", 2.0), ("stage", "３"), ("n_train", 100.0), ("n_train", "100.0"), ("seed", " 7 "), ("max_turns", "1_0")]
+    + [("randomise_ranges", value) for value in (1, "yes", "1")],
+)
+def test_only_digits_in_a_string_are_coerced(name: str, value: object) -> None:
+    with pytest.raises(ValidationError, match=name):
+        LotteryArguments.model_validate({name: value})
+    assert LotteryArguments.model_validate({"stage": "3", "n_train": "100", "randomise_ranges": "true"}).stage == 3
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ def test_the_table_names_every_policy_and_metric() -> None:
         (("assay-add3digit", "--env.taskset.reward", "best"), "binary"),
         (("assay-add3digit", "--env.taskset.rewards", "binary"), "rewards"),
         (("assay-add3digit", "-n", "0"), "n"),
+        (("assay-add3digit", "--policies", "oracle,"), "''"),
+        (("assay-add3digit", "--env.taskset.n-train", "100.0"), "100.0"),
         (("no-such-env",), "no-such-env"),
         ((), "usage"),
     ],

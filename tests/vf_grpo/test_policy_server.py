@@ -9,6 +9,8 @@ import urllib.request
 import openai
 import pytest
 
+from vf_grpo.policy_server import main, policy_models
+
 MESSAGES = [{"role": "user", "content": "What is 875 + 812?"}]
 
 
@@ -72,6 +74,12 @@ def post(url: str, body: bytes) -> tuple[int, str]:
         (b'{"model": "assay-add3digit/oracle", "messages": [{}], "n": 3}', 400, "n: "),
         (b'{"model": "no-such-model", "messages": [{"role": "user", "content": "hi"}]}', 404, "no-such-model"),
         (b'{"model": "\xff"}', 400, "JSON"),
+        (b'{"model": "assay-add3digit/oracle", "messages": [{"content": "hi"}]}', 400, "role"),
+        (
+            b'{"model": "neon-syndicate/idle", "messages": [{"role": "user", "content": "hi"}]}',
+            400,
+            "first observation",
+        ),
     ],
 )
 def test_a_bad_request_is_named_and_the_server_lives(
@@ -90,6 +98,17 @@ def test_an_oversize_request_is_refused(policy_server_url: str) -> None:
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x" * (17 * 2**20)}]}).encode()
     code, _ = post(policy_server_url, body)
     assert code == 413
+
+
+def test_an_environment_goes_by_any_spelling_of_its_id() -> None:
+    assert set(policy_models(["assay_add3digit"])) == set(policy_models(["owner/assay-add3digit@0.1.0"]))
+
+
+@pytest.mark.parametrize("port", ["70000", "-1", "http"])
+def test_a_port_that_is_none_is_refused_by_name(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([f"--port={port}"])
+    assert port in capsys.readouterr().err
 
 
 def test_an_unknown_environment_is_refused_by_name() -> None:

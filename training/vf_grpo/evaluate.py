@@ -164,10 +164,10 @@ def _chosen_policies(config: EvaluateConfig) -> dict[str, ChatPolicy]:
     if config.policies is None and config.model is not None:
         return {}
     available = policies_of(config.env.taskset.id)
-    names = list(available) if config.policies is None else config.policies.split(",")
+    names = list(available) if config.policies is None else [name.strip() for name in config.policies.split(",")]
     if unknown := [name for name in names if name not in available]:
         raise LookupError(
-            f"no policy {', '.join(unknown)} for {config.env.taskset.id}: choose from {', '.join(available)}"
+            f"no policy {', '.join(map(repr, unknown))} for {config.env.taskset.id}: choose from {', '.join(available)}"
         )
     return {name: available[name] for name in names}
 

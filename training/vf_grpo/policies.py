@@ -15,12 +15,17 @@ def installed_policies() -> dict[str, Mapping[str, ChatPolicy]]:
     return {point.name: point.load() for point in points}
 
 
+def canonical_id(env_id: str) -> str:
+    """A hub id `owner/name@version`, or a name with underscores, as the plain id of the environment."""
+    return env_id.strip().rsplit("/", 1)[-1].split("@", 1)[0].replace("_", "-").lower()
+
+
 def policies_of(env_id: str) -> Mapping[str, ChatPolicy]:
     """One environment's policies; a hub id `owner/name@version` names the same environment as `name`.
 
     Raises LookupError where the environment has none or is not installed.
     """
-    name = env_id.rsplit("/", 1)[-1].split("@", 1)[0].replace("_", "-").lower()
+    name = canonical_id(env_id)
     installed = installed_policies()
     if name not in installed:
         raise LookupError(

@@ -14,18 +14,24 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from aiohttp import web
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from vf_grpo.policies import ChatPolicy, installed_policies
+from vf_grpo.policies import ChatPolicy, canonical_id, installed_policies
 
 MAX_BODY_BYTES = 16 * 2**20
 CREATED = 0
 """Responses carry no clock time: they are the same every time."""
 
 
+def _require_role(message: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(message.get("role"), str):
+        raise ValueError("a message has no role: pass system, user or assistant")
+    return message
+
+
 class ChatRequest(BaseModel):
     model: str
-    messages: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    messages: Annotated[list[Annotated[dict[str, Any], AfterValidator(_require_role)]], Field(min_length=1)]
     stream: bool = False
     seed: int | None = None
     n: Annotated[int, Field(ge=1, le=1)] = 1
@@ -93,7 +99,10 @@ class PolicyServer:
         policy = self.policies.get(chat.model)
         if policy is None:
             return _error(404, f"no model {chat.model!r}: GET /v1/models lists {len(self.policies)}")
-        completion = self._play(policy, chat)
+        try:
+            completion = self._play(policy, chat)
+        except ValueError as error:
+            return _error(400, f"{chat.model} cannot play this conversation: {error}")
         if not chat.stream:
             return web.json_response(completion.body())
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in completion.chunks()]
@@ -116,9 +125,10 @@ def policy_models(env_ids: list[str] | None = None) -> dict[str, ChatPolicy]:
     Raises LookupError for an environment that is not installed.
     """
     installed = installed_policies()
-    if unknown := set(env_ids or ()) - set(installed):
-        raise LookupError(f"no policies for {', '.join(sorted(unknown))}: installed are {', '.join(installed)}")
-    chosen = installed if env_ids is None else {env_id: installed[env_id] for env_id in env_ids}
+    names = list(installed) if env_ids is None else [canonical_id(env_id) for env_id in env_ids]
+    if unknown := set(names) - set(installed):
+        raise LookupError(f"no policies for {sorted(unknown)}: installed are {', '.join(installed)}")
+    chosen = {name: installed[name] for name in names}
     return {f"{env_id}/{name}": policy for env_id, table in chosen.items() for name, policy in table.items()}
 
 
@@ -148,11 +158,19 @@ def _error(status: int, message: str) -> web.Response:
     return web.json_response({"error": {"message": message, "type": kind, "code": status}}, status=status)
 
 
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"got {text!r}, allowed: 0 to 65535")
+    return int(text)
+
+
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="vf-grpo serve-policies", description=__doc__)
     parser.add_argument("--envs", metavar="ID,ID", help="environments whose policies to serve (default: all installed)")
     parser.add_argument("--host", default="127.0.0.1", help="address to bind (default: %(default)s, this machine only)")
-    parser.add_argument("--port", type=int, default=8765, help="port to bind, 0 for a free one (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=_port, default=8765, help="port to bind, 0 for a free one (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of requests that bring none (default: %(default)s)")
     options = parser.parse_args(argv)
     try:

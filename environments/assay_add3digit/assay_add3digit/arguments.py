@@ -1,5 +1,6 @@
 """The arguments of this environment: names, defaults and checks, once for both verifiers APIs."""
 
+import re
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -10,13 +11,15 @@ from .core.grader import RewardName
 from .core.prompts import INSTRUCTION
 
 
-def _refuse_bool(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError(f"got {value}, a truth value: pass a whole number")
-    return value
+def _read_whole(value: object) -> object:
+    """Digits in a string, as command lines give them, and integers; no truth value, no 7.0."""
+    is_digits = isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value)
+    if not is_digits and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ValueError(f"got {value!r}, allowed: a whole number, also as digits in a string")
+    return int(value)  # type: ignore[call-overload]
 
 
-Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1, le=1_000_000)]
+Count = Annotated[int, BeforeValidator(_read_whole), Field(ge=1, le=1_000_000)]
 
 
 class Add3DigitArguments(BaseModel):
@@ -28,7 +31,7 @@ class Add3DigitArguments(BaseModel):
     """Problems of the train split; the eval split shares no pair of operands with them."""
     n_eval: Count = 500
     """Problems of the eval split."""
-    seed: Annotated[int, BeforeValidator(_refuse_bool)] = 0
+    seed: Annotated[int, BeforeValidator(_read_whole)] = 0
     """Names the streams of operands."""
     split: Split = "train"
     """Which problems v1 loads: `train` is the published stream. (v0 always has both.)"""

@@ -1,5 +1,6 @@
 """The arguments of this environment for both verifiers APIs; names, defaults and meaning are those of `Settings`."""
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
@@ -15,16 +16,23 @@ def _refuse_bool(value: object) -> object:
     return value
 
 
-def _whole_number(value: object) -> object:
-    """Command lines give digits in a string; literal types do not read them."""
-    return int(value) if isinstance(value, str) and value.isdecimal() else _refuse_bool(value)
+def _read_whole(value: object) -> object:
+    """Digits in a string, as command lines give them, and integers; no truth value, no 7.0."""
+    is_digits = isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value)
+    if not is_digits and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ValueError(f"got {value!r}, allowed: a whole number, also as digits in a string")
+    return int(value)  # type: ignore[call-overload]
 
 
-Whole = Annotated[int, BeforeValidator(_refuse_bool)]
+def _read_flag(value: object) -> object:
+    return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
+
+
+Whole = Annotated[int, BeforeValidator(_read_whole)]
 Number = Annotated[float, BeforeValidator(_refuse_bool), Field(allow_inf_nan=False)]
 Count = Annotated[Whole, Field(ge=1, le=1_000_000)]
 _COUNTS = ("n_train", "n_eval")
-Stage = Annotated[Literal[1, 2, 3], BeforeValidator(_whole_number)]
+Stage = Annotated[Literal[1, 2, 3], BeforeValidator(_read_whole)]
 
 
 class LotteryArguments(BaseModel):
@@ -42,7 +50,7 @@ class LotteryArguments(BaseModel):
     """Fechner noise of the respondent; 0 is deterministic, None takes the stage's (0, or 0.05 at stage 3)."""
     noise_units: NoiseUnits = "contextual"
     """contextual: relative to the range of utility in the pair; raw: in units of utility, as published."""
-    randomise_ranges: bool = False
+    randomise_ranges: Annotated[bool, BeforeValidator(_read_flag), Field(strict=True)] = False
     """Draw the shown parameter ranges and outcome bounds per episode."""
     gamma_low: Number = GAMMA_RANGE.low
     """Full range of utility curvature."""

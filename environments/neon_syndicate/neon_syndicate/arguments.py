@@ -1,5 +1,6 @@
 """The arguments of this environment: names, defaults and checks, once for both verifiers APIs."""
 
+import re
 from collections.abc import Iterator
 from itertools import count
 from typing import Annotated, Literal, Self
@@ -13,20 +14,22 @@ from .core.missions import BUILTIN_IDS
 Difficulty = Literal["easy", "medium", "hard", 1, 2, 3, 4, 5]
 
 
-def _refuse_bool(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError(f"got {value}, a truth value: pass a whole number")
-    return value
+def _read_whole(value: object) -> object:
+    """Digits in a string, as command lines give them, and integers; no truth value, no 7.0."""
+    is_digits = isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value)
+    if not is_digits and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ValueError(f"got {value!r}, allowed: a whole number, also as digits in a string")
+    return int(value)  # type: ignore[call-overload]
 
 
 def _read_level(value: object) -> object:
     """A level may be given as a digit in a string, as command lines do."""
-    if isinstance(value, bool):
-        raise ValueError(f"got {value}, a truth value: pass easy, medium, hard, or a level from 1 to 5")
+    if isinstance(value, bool | float):
+        raise ValueError(f"got {value}: pass easy, medium, hard, or a level from 1 to 5")
     return int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
 
 
-Whole = Annotated[int, BeforeValidator(_refuse_bool)]
+Whole = Annotated[int, BeforeValidator(_read_whole)]
 
 
 class NeonArguments(BaseModel):

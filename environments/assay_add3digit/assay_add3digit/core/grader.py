@@ -106,6 +106,7 @@ def grader_fingerprint() -> dict[str, object]:
             f"{package}._envkit.reply",
             f"{package}.core.extractors",
             f"{package}.core.grader",
+            f"{package}.core.numbers",
             f"{package}.core.generator",
             f"{package}.core.prompts",
         ),
