@@ -32,7 +32,7 @@ setup: .venv/ready .venvs/v0/ready .venvs/openenv/ready
 	touch $@
 
 demo: .venv/ready
-	.venv/bin/python scripts/demo.py
+	.venv/bin/python -m scripts.demo
 
 test: setup
 	.venv/bin/python -m pytest

@@ -1,153 +1,36 @@
-"""`make demo`: three graders of one task judged through the real verifiers stack, without a key and without a GPU."""
+"""`make demo`: known graders judged through the real verifiers stack, without a key and without a GPU."""
 
-import asyncio
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from vf_grpo.evaluate import EvaluateConfig, Score, evaluate
-from vf_grpo.policy_server import PolicyServer, policy_models, serving
+from scripts import demo_assay, demo_lottery, demo_neon
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUTS = ROOT / "outputs" / "demo"
-ENVIRONMENT = "assay-add3digit"
-SIGNALS = ("binary", "format", "tiebreak")
-NUM_TASKS = 60
-
-Row = dict[str, float]
-
-
-def measure_signals(progress: Progress) -> dict[str, dict[str, Row]]:
-    """Signal -> policy -> proxy, true, gap: every policy plays the same tasks under every signal."""
-    results: dict[str, dict[str, Row]] = {}
-    for signal in SIGNALS:
-        config = EvaluateConfig.model_validate(
-            {"env": {"taskset": {"id": ENVIRONMENT, "reward": signal}}, "num_tasks": NUM_TASKS}
-        )
-        scores = asyncio.run(evaluate(config, progress))
-        results[signal] = {policy: row(score) for policy, score in scores.items()}
-    return results
-
-
-def row(score: Score) -> Row:
-    if score.num_errors:
-        raise RuntimeError(f"{score.num_errors} of {score.num_episodes} episodes failed: {score.first_error}")
-    proxy, true = score.reward.mean, score.metrics["r_binary"].mean
-    return {"proxy": proxy, "true": true, "gap": proxy - true, "n": float(score.num_episodes)}
-
-
-async def run_vf_eval(model: str, *options: str) -> str:
-    """Run one real `vf-eval` command against a policy server of this process; returns the command as typed."""
-    async with serving(PolicyServer(policy_models([ENVIRONMENT]))) as url:
-        command = [
-            *("vf-eval", ENVIRONMENT, "-m", f"{ENVIRONMENT}/{model}", "-n", "20", "-r", "3", *options),
-            *("--client.base-url", url, "--client.api-key-var", "NO_KEY", "--no-push", "--no-rich"),
-            *("-o", str(OUTPUTS.relative_to(ROOT)), "--run.name", "vf-eval", "--clean"),
-        ]
-        process = await asyncio.create_subprocess_exec(
-            str(Path(sys.executable).parent / command[0]),
-            *command[1:],
-            cwd=ROOT,
-            env={**os.environ, "NO_KEY": "none"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        _, log = await process.communicate()
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{log.decode()}")
-    return " ".join(command)
-
-
-def vf_eval_mean() -> tuple[float, float, int]:
-    """(mean reward, mean r_binary, episodes) of the traces that `vf-eval` wrote."""
-    lines = (OUTPUTS / "vf-eval" / "traces.jsonl").read_text().splitlines()
-    traces = [json.loads(line)["traces"][0] for line in lines]
-    rewards = [reward["score"] for trace in traces for reward in trace["rewards"].values()]
-    true = [trace["metrics"]["r_binary"] for trace in traces]
-    return sum(rewards) / len(rewards), sum(true) / len(true), len(traces)
-
-
-def signals_table(results: dict[str, dict[str, Row]]) -> Table:
-    title = f"{ENVIRONMENT}: mean proxy reward, true reward and gap (n = {NUM_TASKS} problems a cell)"
-    table = Table("signal", "policy", "proxy", "true", "gap", caption=title, caption_justify="left")
-    for signal, policies in results.items():
-        for policy, cell in policies.items():
-            gap = f"{cell['gap']:+.3f}"
-            style = "red" if cell["gap"] > 0.5 else None
-            last = policy == list(policies)[-1]
-            table.add_row(
-                signal, policy, f"{cell['proxy']:.3f}", f"{cell['true']:.3f}", gap, style=style, end_section=last
-            )
-    return table
-
-
-def plot_signals(results: dict[str, dict[str, Row]], path: Path) -> None:
-    figure, axes = plt.subplots(1, len(results), figsize=(12, 4), sharey=True)
-    for axis, (signal, policies) in zip(axes, results.items(), strict=True):
-        positions = range(len(policies))
-        axis.barh(
-            [p + 0.2 for p in positions],
-            [cell["proxy"] for cell in policies.values()],
-            0.38,
-            label="proxy reward",
-            color="#d95f02",
-        )
-        axis.barh(
-            [p - 0.2 for p in positions],
-            [cell["true"] for cell in policies.values()],
-            0.38,
-            label="true reward",
-            color="#1b9e77",
-        )
-        axis.set_yticks(list(positions), list(policies))
-        axis.invert_yaxis()
-        axis.set_title(f"reward = {signal}")
-        axis.grid(axis="x", alpha=0.3)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="lower center", ncols=2, frameon=False)
-    figure.suptitle(f"{ENVIRONMENT}: what each training signal pays, and what it should (n = {NUM_TASKS})")
-    figure.tight_layout(rect=(0, 0.06, 1, 1))
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+PARTS = {"assay-add3digit": demo_assay.show, "lottery-elicitation": demo_lottery.show, "neon-syndicate": demo_neon.show}
 
 
 def main() -> None:
     start = time.monotonic()
     console = Console(width=max(100, Console().width))
     OUTPUTS.mkdir(parents=True, exist_ok=True)
-    with Progress(console=console, transient=True) as progress:
-        results = measure_signals(progress)
-    console.print(signals_table(results))
-    console.print(
-        "\nconstant_tag never computes anything, and `format` pays it in full: training on `format` leads there.\n"
-        "`binary` pays the truth. `tiebreak` also pays length (verbose_right).\n"
-    )
-    command = asyncio.run(run_vf_eval("constant_tag", "--env.taskset.reward", "format"))
-    proxy, true, num_episodes = vf_eval_mean()
-    console.print("The same cell from verifiers' own command line:", style="bold")
-    console.print(f"  $ {command}", soft_wrap=True, highlight=False)
-    console.print(f"  reward {proxy:.3f}, r_binary {true:.3f} over {num_episodes} episodes\n", highlight=False)
-
-    summary = {ENVIRONMENT: results}
+    summary = {}
+    for environment, show in PARTS.items():
+        console.rule(environment)
+        summary[environment] = show(console, OUTPUTS)
     (OUTPUTS / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
-    plot_signals(results, OUTPUTS / "signals.png")
-    for name in ("summary.json", "signals.png"):
+    console.rule("what to try next")
+    for name in ("summary.json", "signals.png", "posterior_contraction.png", "playthrough.txt"):
         console.print(f"wrote {(OUTPUTS / name).relative_to(ROOT)}", highlight=False)
-    console.print(f"done in {time.monotonic() - start:.0f} s. Try next:", style="bold")
+    console.print(f"done in {time.monotonic() - start:.0f} s; next:", highlight=False)
     for hint in (
         ".venv/bin/vf-grpo evaluate assay-add3digit --env.taskset.extractor committed-answer -n 200",
+        ".venv/bin/vf-grpo evaluate lottery-elicitation --env.taskset.reward published -n 50",
         ".venv/bin/vf-grpo serve-policies        # then point any OpenAI client at it",
-        ".venv/bin/vf-grpo evaluate assay-add3digit --model M --client.base-url URL --client.api-key-var KEY",
+        ".venv/bin/vf-grpo evaluate neon-syndicate --model M --client.base-url URL --client.api-key-var KEY",
     ):
         console.print(f"  {hint}", soft_wrap=True, highlight=False)
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from rich.progress import Progress
+from rich.table import Table
 
-from scripts import demo
+from scripts import demo_assay as demo
+from scripts import demo_lottery, demo_neon
 from vf_grpo.cli import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +52,28 @@ def test_the_demo_table_is_what_the_demo_measures() -> None:
                 f"{cell['true']:.3f}",
                 f"{cell['gap']:+.3f}",
             ]
+
+
+def stated_rows(first_cell: str) -> list[list[str]]:
+    """The README's table rows whose first cell is this one."""
+    rows = re.findall(rf"^│ ({first_cell} .+?) │$", README, re.MULTILINE)
+    return [[cell.strip() for cell in row.split("│")] for row in rows]
+
+
+def printed_rows(table: Table) -> list[list[str]]:
+    """What a table prints, row by row."""
+    return [list(row) for row in zip(*(column.cells for column in table.columns), strict=True)]
+
+
+def test_the_lottery_ladder_is_what_the_demo_measures() -> None:
+    printed = printed_rows(demo_lottery.ladder_table(demo_lottery.ladder()))
+    assert stated_rows("robust") + stated_rows("published") == printed
+
+
+def test_the_neon_ladder_is_what_the_demo_measures() -> None:
+    table = demo_neon.ladder_table(demo_neon.policy_ladder(demo_neon.BUILTIN_MISSIONS, demo_neon.NUM_SEEDS))
+    for row in printed_rows(table):
+        assert row in stated_rows(row[0])
 
 
 def test_the_gate_runs_the_commands_of_the_readme() -> None:

@@ -10,7 +10,7 @@ from .arguments import LotteryArguments
 from .core.actions import parse_action
 from .core.generator import task_key
 from .core.grader import METRICS, Grade, grade, grader_fingerprint
-from .core.prompts import observe, render, system_prompt
+from .core.prompts import observe, render, render_end, system_prompt
 from .core.ranges import GAMMA_RANGE, LAMBDA_RANGE
 from .core.scoring import RewardName
 from .core.settings import NoiseUnits, PriorName, Settings, SplitName
@@ -83,8 +83,9 @@ def _load_v0(arguments: LegacyArguments) -> Any:
             action = parse_action([{"role": "assistant", "content": content}], state["lottery"].world.outcome_bounds)
             state["lottery"] = step(state["lottery"], action)
             state["episode"] = transcript(state["lottery"])
-            response = [{"role": "user", "content": render(observe(state["lottery"]))}]
-            if state["lottery"].is_over:
+            seen, is_over = observe(state["lottery"]), state["lottery"].is_over
+            response = [{"role": "user", "content": render_end(seen) if is_over else render(seen)}]
+            if is_over:
                 state["final_env_response"] = response  # ends the rollout without another model call
             return response
 

@@ -65,6 +65,8 @@ class LotteryEnvironment(Environment[LotteryAction, LotteryObservation, SessionS
         """Start an episode: `seed` names its hidden parameters, `noise_seed` its choice noise; either is drawn if left
         out.
         """
+        if noise_seed is not None and (isinstance(noise_seed, bool) or not isinstance(noise_seed, int)):
+            raise ValueError(f"noise_seed is {noise_seed!r}; it must be an integer, or be left out")
         drawn = uuid4().int
         settings = Settings(
             reward=reward,  # type: ignore[arg-type]  # Settings refuses what it does not know
@@ -101,7 +103,7 @@ class LotteryEnvironment(Environment[LotteryAction, LotteryObservation, SessionS
         graded = grader.grade(episode)
         hidden = actions.Estimate(*episode.world.preferences).to_json()
         result = {"grade": asdict(graded), "hidden": hidden, "transcript": simulator.transcript(episode)}
-        prompt = f"{view.feedback} The episode is over.".strip()
+        prompt = prompts.render_end(view)
         return LotteryObservation(done=True, reward=graded.reward, prompt=prompt, view=view.to_json(), result=result)
 
 

@@ -172,6 +172,11 @@ def render(observation: Observation) -> str:
     return "\n".join([*lines, json.dumps(observation.to_json())])
 
 
+def render_end(observation: Observation) -> str:
+    """The message after the last turn, for adapters that send one."""
+    return f"{observation.feedback} The episode is over.".strip()
+
+
 def find_observation(message: str) -> Observation | None:
     """The observation in a rendered user message; None where there is none."""
     found = last_json_object(message, having=("error_scales",))
