@@ -13,7 +13,7 @@ setup: .venv/ready .venvs/v0/ready .venvs/openenv/ready
 .venv/ready: pyproject.toml constraints.txt $(wildcard environments/*/pyproject.toml)
 	$(PYTHON) -m venv .venv
 	.venv/bin/pip $(PIP_INSTALL) pip
-	.venv/bin/pip $(PIP_INSTALL) --group dev --editable . $(patsubst %,--editable %,$(ENVIRONMENT_FOLDERS))
+	.venv/bin/pip $(PIP_INSTALL) --group dev --editable .[train] $(patsubst %,--editable %,$(ENVIRONMENT_FOLDERS))
 	touch $@
 
 # verifiers 0.3.1, the last release with `load_environment` (v0), and the environments as a user installs them.
