@@ -22,4 +22,5 @@ def parse_environment_config(kind: type[ConfigT], argv: list[str], command: str)
     """As `parse_config`, for a configuration with an `env` field; a leading bare word is the environment's id."""
     arguments = with_positional_taskset(list(argv))
     with plugin_errors():
-        return parse_config(narrow_config(kind, arguments), arguments, command)
+        narrowed: type[ConfigT] = narrow_config(kind, arguments)
+        return parse_config(narrowed, arguments, command)

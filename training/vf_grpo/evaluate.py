@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import verifiers.v1 as vf
 from pydantic import AliasChoices, Field, SerializeAsAny, model_validator
-from pydantic_config import BaseConfig, ConfigFileError, cli
+from pydantic_config import BaseConfig
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from verifiers.v1.cli.resolve import extract_id, narrow_config, plugin_errors, with_positional_taskset
+from verifiers.v1.cli.resolve import extract_id, with_positional_taskset
 from verifiers.v1.configs.cli.env import narrowed_env_annotation, resolve_env_field
 
+from vf_grpo.command_line import parse_environment_config
 from vf_grpo.estimates import Estimate, estimate, pass_at_k
 from vf_grpo.policies import ChatPolicy, policies_of
 from vf_grpo.policy_server import PolicyServer, serving
@@ -210,22 +211,11 @@ def as_table(config: EvaluateConfig, scores: Mapping[str, Score]) -> Table:
     return table
 
 
-def parse(argv: list[str]) -> EvaluateConfig:
-    """Read the command line; exits with a message that names what is wrong."""
-    arguments = with_positional_taskset(argv)
-    with plugin_errors():
-        try:
-            config: EvaluateConfig = cli(narrow_config(EvaluateConfig, arguments), args=arguments)
-        except ConfigFileError as error:
-            raise SystemExit(f"vf-grpo evaluate: {error}") from None
-    return config
-
-
 def main(argv: list[str]) -> int:
     if not argv or not (set(argv) & {"-h", "--help"} or extract_id(with_positional_taskset(argv), "env.taskset")):
         print(USAGE, file=sys.stderr)
         return 2
-    config = parse(argv)
+    config = parse_environment_config(EvaluateConfig, argv, "evaluate")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
