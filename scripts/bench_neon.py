@@ -171,6 +171,7 @@ def speed() -> None:
     """Turns a second: typed turn against the same turn in a loop of pydantic models; then with text and parsing."""
     episodes = [_episode(mission, seed) for seed in range(40) for mission in BUILTIN_MISSIONS]
     num_turns = sum(len(actions) for _, actions in episodes)
+    _hold_to_same_rewards(episodes)
     step_only = _seconds_per_turn(_play_steps, episodes, num_turns)
     ours = _seconds_per_turn(_play_typed, episodes, num_turns)
     theirs = _seconds_per_turn(_play_pydantic, episodes, num_turns)
@@ -197,6 +198,17 @@ def _episode(mission: Mission, seed: int) -> Episode:
         actions.append((heuristic if seed % 2 else random_legal)(observe(state), rng))
         state = step(state, actions[-1])
     return mission, actions
+
+
+def _hold_to_same_rewards(episodes: list[Episode]) -> None:
+    """Raises ValueError where the game of pydantic models pays another reward than the real one."""
+    for mission, actions in episodes:
+        state, game = initial_state(mission), PydanticGame(mission)
+        for action in actions:
+            before, state = state, step(state, action)
+            paid, expected = game.step(action)["reward"], step_reward(before, state)
+            if abs(paid - expected) > 1e-9:
+                raise ValueError(f"{mission.key}, {action}: the pydantic game pays {paid}, the real one {expected}")
 
 
 def _seconds_per_turn(run: Callable[[list[Episode]], None], episodes: list[Episode], num_turns: int) -> float:

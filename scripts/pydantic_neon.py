@@ -1,8 +1,8 @@
-"""The same turn in the common style of environment servers, to compare speed with: models validated at each seam.
+"""The same game in the common style of environment servers, to compare speed with: models validated at each seam.
 
 Per turn: the action is validated from a mapping, the state is copied deeply and changed through validated fields, and
-an observation model is built and dumped with the reward. Only what the bench's episodes need is here; lanes, reward
-potential and penalties are kept as the real rules keep them.
+an observation model is built and dumped with the reward. It plays by the same rules: `scripts/bench_neon.py speed`
+stops if any reward differs from the real step's.
 """
 
 from dataclasses import asdict
@@ -12,8 +12,13 @@ from pydantic import BaseModel, ConfigDict
 
 from neon_syndicate.core import balance
 from neon_syndicate.core.actions import Action
-from neon_syndicate.core.mission import Mission
-from neon_syndicate.core.vocabulary import FACTIONS, HOME, RESOURCES
+from neon_syndicate.core.codewords import canonical, message_score, passes_gate
+from neon_syndicate.core.mission import Mission, Packet
+from neon_syndicate.core.vocabulary import FACTIONS, HOME, RESOURCES, Resource
+
+CRITICAL = 3
+PENALTY: dict[str, float] = {str(kind): value for kind, value in balance.PENALTY.items()}
+HOMES = {str(faction): str(home) for faction, home in HOME.items()}
 
 
 class ActionModel(BaseModel):
@@ -26,20 +31,31 @@ class ActionModel(BaseModel):
         "secure_extraction",
         "noop",
     ]
-    sector: str | None = None
-    faction: str | None = None
-    resource: str | None = None
+    sector: Literal["docklands", "data_spire", "undergrid", "citadel_gate"] | None = None
+    faction: Literal["ghostwire", "iron_vultures", "civic_shield", "black_orchid"] | None = None
+    resource: Literal["credits", "intel", "influence", "energy"] | None = None
     amount: int | None = None
     operation_code: str | None = None
     message: str | None = None
 
+    def signature(self) -> list[str]:
+        code = canonical(self.operation_code) if self.operation_code else None
+        return [self.action_type, *(part for part in (self.sector, self.faction, self.resource, code) if part)]
 
-class IntelModel(BaseModel):
+
+class KnownModel(BaseModel):
     code: str | None = None
     sector: str | None = None
     keywords: list[str] = []
     allies: list[str] = []
     leads: list[list[str]] = []
+
+    def add(self, mission: Mission, packet: Packet) -> None:
+        self.code = mission.code if packet.has_code else self.code
+        self.sector = str(mission.sector) if packet.has_sector else self.sector
+        self.keywords += [mission.keywords[word] for word in packet.keywords]
+        self.allies += [str(ally) for ally in packet.allies if ally not in self.allies]
+        self.leads += [[str(sector) for sector in packet.leads]] if packet.leads else []
 
 
 class StateModel(BaseModel):
@@ -48,19 +64,27 @@ class StateModel(BaseModel):
     turn: int = 0
     resources: dict[str, int]
     reputation: dict[str, int]
-    alliances: list[str] = []
+    threat: int
+    known: KnownModel
     scouted: list[str] = []
     deployed: str | None = None
     is_operation_done: bool = False
-    threat: int
-    intel: IntelModel
+    message_score: float | None = None
+    is_success: bool = False
     last_action: ActionModel | None = None
-    penalty: float = 0.0
-    done: bool = False
+    last_penalties: list[str] = []
+    repeat_signature: list[str] = []
+    penalties: dict[str, float] = {}
+    num_illegal: int = 0
+    num_productive: int = 0
+
+    def allies(self) -> list[str]:
+        return [name for name, value in self.reputation.items() if value >= balance.REPUTATION_TO_ALLY]
 
 
 class ObservationModel(BaseModel):
     task: str
+    difficulty: str
     title: str
     stakes: str
     rumour: str
@@ -69,15 +93,21 @@ class ObservationModel(BaseModel):
     resources: dict[str, int]
     needs: dict[str, int]
     reputation: dict[str, int]
-    alliances: list[str]
+    allies: list[str]
+    leverage: list[str]
+    num_allies_needed: int
+    num_keywords_needed: int
+    threat: int
     scouted: list[str]
     deployed: str | None
     is_operation_done: bool
-    threat: int
-    intel: IntelModel
-    components: dict[str, float]
+    known: KnownModel
+    last_action: ActionModel | None
+    last_penalties: list[str]
+    report: str
     reward: float
     done: bool
+    is_success: bool
 
 
 class PydanticGame:
@@ -85,93 +115,154 @@ class PydanticGame:
 
     def __init__(self, mission: Mission) -> None:
         self.mission = mission
+        self.packets = {str(sector): packet for sector, packet in mission.packets.items()}
         self.needs = dict(zip(map(str, RESOURCES), mission.need, strict=True))
-        self.state = StateModel(
-            resources=dict(zip(map(str, RESOURCES), mission.start, strict=True)),
-            reputation=dict.fromkeys(map(str, FACTIONS), 0),
-            threat=int(mission.threat),
-            intel=IntelModel(allies=list(mission.public.allies), leads=[list(mission.public.leads)]),
+        known = KnownModel()
+        known.add(mission, mission.public)
+        self.state = StateModel.model_validate(
+            {
+                "resources": dict(zip(map(str, RESOURCES), mission.start, strict=True)),
+                "reputation": dict.fromkeys(map(str, FACTIONS), 0),
+                "threat": int(mission.threat),
+                "known": known,
+            }
         )
 
     def step(self, action: Action) -> dict[str, Any]:
         model = ActionModel.model_validate({"action_type": str(action.verb), **asdict(action)})
-        before = self.state
-        after = before.model_copy(deep=True)
-        self._apply(after, model)
+        before, after = self.state, self.state.model_copy(deep=True)
+        earned = [kind for kind in [getattr(self, f"_{model.action_type}")(after, model)] if kind]
+        after.num_illegal += bool(earned) and model.action_type != "noop"
+        if model.signature() == before.repeat_signature:
+            earned.append("repeat")
+        if before.threat == CRITICAL and model.action_type in ("noop", "trade_resources"):
+            earned.append("passive_while_critical")
         after.turn += 1
-        after.last_action = model
-        after.done = after.done or after.turn >= self.mission.budget
-        components = self._components(after)
-        reward = sum(components.values()) - sum(self._components(before).values()) - (after.penalty - before.penalty)
+        after.last_action, after.last_penalties, after.repeat_signature = model, earned, model.signature()
+        for kind in earned:
+            after.penalties = {**after.penalties, kind: after.penalties.get(kind, 0.0) + PENALTY[kind]}
+        after.num_productive += self._progress(after) > self._progress(before)
+        reward = self._potential(after) - self._potential(before) - sum(PENALTY[kind] for kind in earned)
+        reward += balance.WIN_BONUS if after.is_success else 0.0
         self.state = after
-        return self._observation(components, reward).model_dump()
+        return self._observation(before, reward).model_dump()
 
-    def _apply(self, state: StateModel, action: ActionModel) -> None:
-        if action == state.last_action:
-            state.penalty += 0.08
-        match action.action_type:
-            case "scout_sector":
-                self._scout(state, action.sector or "")
-            case "negotiate_pact":
-                self._negotiate(state, action.faction or "")
-            case "trade_resources":
-                self._trade(state, action.resource or "", action.amount or 0)
-            case "deploy_asset":
-                state.resources = {**state.resources, "energy": state.resources["energy"] - balance.DEPLOY_ENERGY}
-                state.deployed = action.sector
-            case "run_operation":
-                is_right = action.operation_code == state.intel.code and state.deployed == self.mission.sector
-                state.is_operation_done = state.is_operation_done or is_right
-            case "secure_extraction":
-                state.done = state.is_operation_done
-            case _:
-                state.penalty += 0.06
-                state.threat = min(3, state.threat + 1)
+    def _scout_sector(self, state: StateModel, action: ActionModel) -> str | None:
+        if state.resources["energy"] < balance.SCOUT_ENERGY:
+            return "no_energy"
+        is_first = action.sector not in state.scouted
+        self._add(state, "energy", -balance.SCOUT_ENERGY)
+        self._add(state, "intel", balance.SCOUT_INTEL_FIRST if is_first else balance.SCOUT_INTEL_AGAIN)
+        if is_first:
+            state.scouted = [*state.scouted, action.sector or ""]
+            state.known.add(self.mission, self.packets.get(action.sector or "", Packet()))
+            if action.sector == self.mission.sector:
+                state.known.sector = action.sector
+                state.threat = max(0, state.threat - 1)
+        return None
 
-    def _scout(self, state: StateModel, sector: str) -> None:
-        gain = balance.SCOUT_INTEL_AGAIN if sector in state.scouted else balance.SCOUT_INTEL_FIRST
-        held = state.resources
-        state.resources = {**held, "energy": held["energy"] - 2, "intel": min(balance.LANE_CAP, held["intel"] + gain)}
-        if sector not in state.scouted:
-            state.scouted = [*state.scouted, sector]
-            for place, packet in self.mission.packets.items():
-                if place == sector:
-                    words = [self.mission.keywords[word] for word in packet.keywords]
-                    state.intel = IntelModel(
-                        code=self.mission.code if packet.has_code else state.intel.code,
-                        sector=str(self.mission.sector) if packet.has_sector else state.intel.sector,
-                        keywords=[*state.intel.keywords, *words],
-                        allies=[*state.intel.allies, *map(str, packet.allies)],
-                        leads=[*state.intel.leads, list(map(str, packet.leads))],
-                    )
-
-    def _negotiate(self, state: StateModel, faction: str) -> None:
-        home = next((str(HOME[other]) for other in FACTIONS if other == faction), "")
-        gain = 36 if home in state.scouted else 18
-        state.resources = {**state.resources, "influence": state.resources["influence"] - 8}
+    def _negotiate_pact(self, state: StateModel, action: ActionModel) -> str | None:
+        faction = action.faction or "ghostwire"
+        if faction in state.allies():
+            return "redundant"
+        if state.resources["influence"] < balance.NEGOTIATION_INFLUENCE:
+            return "no_influence"
+        has_leverage = HOMES[faction] in state.scouted
+        gain = balance.REPUTATION_GAIN_WITH_LEVERAGE if has_leverage else balance.REPUTATION_GAIN
+        self._add(state, "influence", -balance.NEGOTIATION_INFLUENCE)
         state.reputation = {**state.reputation, faction: state.reputation[faction] + gain}
-        state.alliances = [name for name, value in state.reputation.items() if value >= balance.REPUTATION_TO_ALLY]
+        return None
 
-    def _trade(self, state: StateModel, resource: str, amount: int) -> None:
-        lane = next(name for name in RESOURCES if name == resource)
-        paid, held = str(balance.TRADE_PRICE[lane].resource), state.resources
-        changed = {**held, paid: held[paid] - balance.trade_cost(lane, amount)}
-        state.resources = {**changed, resource: min(balance.LANE_CAP, changed[resource] + amount)}
+    def _trade_resources(self, state: StateModel, action: ActionModel) -> str | None:
+        resource, amount = Resource(action.resource or "credits"), action.amount or 0
+        if not 1 <= amount <= balance.TRADE_MAX:
+            return "invalid_argument"
+        paid, cost = str(balance.TRADE_PRICE[resource].resource), balance.trade_cost(resource, amount)
+        if state.resources[paid] < cost:
+            return "unaffordable_trade"
+        self._add(state, paid, -cost)
+        self._add(state, str(resource), amount)
+        return None
 
-    def _components(self, state: StateModel) -> dict[str, float]:
-        ratios = [min(1.0, state.resources[name] / need) for name, need in self.needs.items()]
-        allied = sum(str(ally) in state.alliances for ally in self.mission.allies) / len(self.mission.allies)
-        return {
-            "alliance": 0.30 * allied,
-            "resources": 0.25 * sum(ratios) / len(ratios),
-            "operation": 0.20 * (1.0 if state.is_operation_done else 0.5 if state.deployed else 0.0),
-            "extraction": 0.10 * (0.5 if state.is_operation_done else 0.0),
-        }
+    def _deploy_asset(self, state: StateModel, action: ActionModel) -> str | None:
+        if action.sector == state.deployed:
+            return "redundant"
+        if state.resources["energy"] < balance.DEPLOY_ENERGY:
+            return "no_energy"
+        self._add(state, "energy", -balance.DEPLOY_ENERGY)
+        state.deployed = action.sector
+        return None
 
-    def _observation(self, components: dict[str, float], reward: float) -> ObservationModel:
+    def _run_operation(self, state: StateModel, action: ActionModel) -> str | None:
+        if state.is_operation_done:
+            return "redundant"
+        if state.deployed is None:
+            return "operation_before_deploy"
+        if not state.allies():
+            return "operation_without_ally"
+        code = canonical(action.operation_code or "")
+        if state.known.code is None or code != canonical(state.known.code) or state.deployed != self.mission.sector:
+            state.threat = min(CRITICAL, state.threat + 1)
+            return "wrong_code"
+        self._add(state, "intel", balance.OPERATION_INTEL)
+        self._add(state, "credits", balance.OPERATION_CREDITS)
+        state.threat = max(0, state.threat - 1)
+        state.known.sector = state.deployed
+        state.is_operation_done = True
+        return None
+
+    def _secure_extraction(self, state: StateModel, action: ActionModel) -> str | None:
+        message = action.message or ""
+        if len(message) > balance.MESSAGE_MAX_CHARS:
+            return "incomplete_extraction"
+        if not state.is_operation_done:
+            return "premature_extraction"
+        is_target, keywords = action.sector == self.mission.sector, self.mission.keywords
+        score = message_score(message, keywords, state.known.keywords) if is_target else 0.0
+        is_stocked = all(state.resources[lane] >= need for lane, need in self.needs.items())
+        is_allied = all(ally in state.allies() for ally in self.mission.allies)
+        state.message_score = score
+        state.is_success = is_target and passes_gate(score, len(keywords)) and is_stocked and is_allied
+        return None
+
+    def _noop(self, state: StateModel, action: ActionModel) -> str | None:
+        state.threat = min(CRITICAL, state.threat + 1)
+        return "noop"
+
+    def _add(self, state: StateModel, lane: str, amount: int) -> None:
+        state.resources = {**state.resources, lane: min(balance.LANE_CAP, state.resources[lane] + amount)}
+
+    def _is_done(self, state: StateModel) -> bool:
+        return state.message_score is not None or state.turn >= self.mission.budget
+
+    def _progress(self, state: StateModel) -> tuple[float, ...]:
+        """Grows when a turn moved a gate forward; close enough to the real rule, and it costs the same."""
+        lanes = [min(need, state.resources[lane]) for lane, need in self.needs.items()]
+        allied = sum(ally in state.allies() for ally in self.mission.allies)
+        return (sum(lanes) + allied + state.is_operation_done + len(state.known.keywords) + state.is_success,)
+
+    def _potential(self, state: StateModel) -> float:
+        ratios = [min(1.0, state.resources[lane] / need) for lane, need in self.needs.items()]
+        allied = sum(ally in state.allies() for ally in self.mission.allies) / len(self.mission.allies)
+        is_done = self._is_done(state)
+        resources = min(ratios) if is_done else sum(ratios) / len(ratios)
+        half = 0.0 if is_done else balance.HALF_CREDIT
+        operation = 1.0 if state.is_operation_done else half if state.deployed else 0.0
+        extraction = float(state.is_success) if is_done else half * state.is_operation_done
+        return (
+            balance.WEIGHT_ALLIANCE * allied
+            + balance.WEIGHT_RESOURCES * resources
+            + balance.WEIGHT_OPERATION * operation
+            + balance.WEIGHT_MESSAGE * (state.message_score or 0.0)
+            + balance.WEIGHT_EXTRACTION * extraction
+        )
+
+    def _observation(self, before: StateModel, reward: float) -> ObservationModel:
         state, mission = self.state, self.mission
+        is_new = len(state.scouted) > len(before.scouted)
         return ObservationModel(
             task=mission.key,
+            difficulty=mission.difficulty,
             title=mission.title,
             stakes=mission.stakes,
             rumour=mission.rumour,
@@ -180,13 +271,19 @@ class PydanticGame:
             resources=state.resources,
             needs=self.needs,
             reputation=state.reputation,
-            alliances=state.alliances,
+            allies=state.allies(),
+            leverage=[faction for faction, home in HOMES.items() if home in state.scouted],
+            num_allies_needed=len(mission.allies),
+            num_keywords_needed=len(mission.keywords),
+            threat=state.threat,
             scouted=state.scouted,
             deployed=state.deployed,
             is_operation_done=state.is_operation_done,
-            threat=state.threat,
-            intel=state.intel,
-            components=components,
+            known=state.known,
+            last_action=state.last_action,
+            last_penalties=state.last_penalties,
+            report=self.packets.get(state.scouted[-1], Packet()).report if is_new else "",
             reward=reward,
-            done=state.done,
+            done=self._is_done(state),
+            is_success=state.is_success,
         )

@@ -47,7 +47,7 @@ def objection(seen: Observation, action: Action | Malformed) -> str | None:
         return "malformed"
     if is_repeat(seen, action):
         return "repeat"
-    if seen.threat is Threat.CRITICAL and isinstance(action, TradeResources):
+    if seen.world.threat is Threat.CRITICAL and isinstance(action, TradeResources):
         return "passive while critical"
     match action:
         case Noop():
@@ -55,7 +55,7 @@ def objection(seen: Observation, action: Action | Malformed) -> str | None:
         case ScoutSector() if held(seen, Resource.ENERGY) < balance.SCOUT_ENERGY:
             return "not enough energy"
         case NegotiatePact(faction):
-            return _pact_objection(seen, faction in seen.allies)
+            return _pact_objection(seen, faction in seen.world.allies)
         case TradeResources(resource, amount):
             return _trade_objection(seen, resource, amount)
         case DeployAsset():
@@ -80,34 +80,34 @@ def _trade_objection(seen: Observation, resource: Resource, amount: int) -> str 
 
 
 def _deploy_objection(seen: Observation, action: DeployAsset) -> str | None:
-    if action.sector == seen.deployed:
+    if action.sector == seen.world.deployed:
         return "already there"
     if held(seen, Resource.ENERGY) < balance.DEPLOY_ENERGY:
         return "not enough energy"
-    return None if action.sector == seen.known.sector else "not known as the target sector"
+    return None if action.sector == seen.world.known.sector else "not known as the target sector"
 
 
 def _operation_objection(seen: Observation, code: str) -> str | None:
-    if seen.is_operation_done:
+    if seen.world.is_operation_done:
         return "operation already done"
-    if seen.deployed is None or seen.deployed != seen.known.sector:
+    if seen.world.deployed is None or seen.world.deployed != seen.world.known.sector:
         return "not deployed in the target sector"
-    if not seen.allies:
+    if not seen.world.allies:
         return "no ally"
-    if seen.known.code is None or canonical(code) != canonical(seen.known.code):
+    if seen.world.known.code is None or canonical(code) != canonical(seen.world.known.code):
         return "not the revealed code"
     return None
 
 
 def _extraction_objection(seen: Observation, action: SecureExtraction) -> str | None:
-    known = seen.known
-    if not seen.is_operation_done:
+    known = seen.world.known
+    if not seen.world.is_operation_done:
         return "operation not done"
     if action.sector != known.sector:
         return "not the target sector"
-    if any(has < need for has, need in zip(seen.lanes, seen.need, strict=True)):
+    if any(has < need for has, need in zip(seen.world.lanes, seen.briefing.need, strict=True)):
         return "a resource is short"
-    if len(set(known.allies) & set(seen.allies)) < seen.num_allies_needed:
+    if len(set(known.allies) & set(seen.world.allies)) < seen.briefing.num_allies_needed:
         return "an ally is missing"
     is_short = len(action.message) <= balance.MESSAGE_MAX_CHARS
     is_full = is_short and known.keywords and message_score(action.message, known.keywords, known.keywords) == 1.0

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from .balance import TURN_BUDGET
 from .vocabulary import SEAT, Faction, Lanes, Sector, Threat
@@ -22,6 +23,20 @@ class Packet:
     keywords: tuple[int, ...] = ()
     allies: tuple[Faction, ...] = ()
     leads: tuple[Sector, ...] = ()
+
+
+class Briefing(NamedTuple):
+    """What the agent is told of a mission, the same on every turn."""
+
+    task: str
+    difficulty: str
+    title: str
+    stakes: str
+    rumour: str
+    budget: int
+    need: Lanes
+    num_allies_needed: int
+    num_keywords_needed: int
 
 
 @dataclass(frozen=True)
@@ -52,3 +67,18 @@ class Mission:
     def ally_seats(self) -> tuple[int, ...]:
         """Where the required allies sit in a reputation tuple."""
         return tuple(SEAT[ally] for ally in self.allies)
+
+    @cached_property
+    def briefing(self) -> Briefing:
+        """The part of the mission that is no secret."""
+        return Briefing(
+            task=self.key,
+            difficulty=self.difficulty,
+            title=self.title,
+            stakes=self.stakes,
+            rumour=self.rumour,
+            budget=self.budget,
+            need=self.need,
+            num_allies_needed=len(self.allies),
+            num_keywords_needed=len(self.keywords),
+        )

@@ -4,6 +4,7 @@ from typing import Final
 
 from .actions import Action, DeployAsset, Malformed, NegotiatePact, ScoutSector, TradeResources
 from .balance import PENALTY, REPUTATION_TO_ALLY, Penalty
+from .mission import Briefing
 from .observation import Observation
 from .vocabulary import FACTIONS, RESOURCES
 
@@ -55,17 +56,17 @@ def turn_text(seen: Observation) -> str:
     """The text of one turn: the briefing on the first, then what just happened and where things stand."""
     if seen.is_finished:
         return "Mission won." if seen.is_success else "Mission lost."
-    opening = _briefing(seen) if seen.turn == 0 else _happened(seen)
+    opening = _briefing(seen.briefing) if seen.turn == 0 else _happened(seen)
     return "\n".join((*opening, *_standing(seen)))
 
 
-def _briefing(seen: Observation) -> tuple[str, ...]:
+def _briefing(told: Briefing) -> tuple[str, ...]:
     return (
-        f"Task {seen.task}",
-        f"{seen.title} ({seen.difficulty})",
-        seen.stakes,
-        f"Rumour: {seen.rumour}",
-        f"Required: allies {seen.num_allies_needed}, code words {seen.num_keywords_needed}. Turns: {seen.budget}.",
+        f"Task {told.task}",
+        f"{told.title} ({told.difficulty})",
+        told.stakes,
+        f"Rumour: {told.rumour}",
+        f"Required: allies {told.num_allies_needed}, code words {told.num_keywords_needed}. Turns: {told.budget}.",
     )
 
 
@@ -73,8 +74,8 @@ def _happened(seen: Observation) -> tuple[str, ...]:
     action = seen.last_action
     told = "; ".join(f"{_TOLD[kind]} (-{PENALTY[kind]:.2f})" for kind in seen.last_penalties)
     if isinstance(action, Malformed):
-        return (f"Turn {seen.turn}/{seen.budget} used. {told}: {action.reason}",)
-    line = f"Turn {seen.turn}/{seen.budget} used. {_named(action)}: {told or 'done'}."
+        return (f"Turn {seen.turn}/{seen.briefing.budget} used. {told}: {action.reason}",)
+    line = f"Turn {seen.turn}/{seen.briefing.budget} used. {_named(action)}: {told or 'done'}."
     return (line, f'Report: "{seen.report}"') if seen.report else (line,)
 
 
@@ -89,24 +90,26 @@ def _named(action: Action | None) -> str:
 
 
 def _standing(seen: Observation) -> tuple[str, ...]:
-    lanes = ", ".join(f"{name} {has}/{need}" for name, has, need in zip(RESOURCES, seen.lanes, seen.need, strict=True))
+    lanes = ", ".join(
+        f"{name} {has}/{need}" for name, has, need in zip(RESOURCES, seen.world.lanes, seen.briefing.need, strict=True)
+    )
     reputation = ", ".join(
         f"{faction} {value}/{REPUTATION_TO_ALLY}"
-        for faction, value in zip(FACTIONS, seen.reputation, strict=True)
-        if value and faction not in seen.allies
+        for faction, value in zip(FACTIONS, seen.world.reputation, strict=True)
+        if value and faction not in seen.world.allies
     )
-    known = seen.known
-    unseen = (tuple(sector for sector in lead if sector not in seen.scouted) for lead in known.leads)
+    known = seen.world.known
+    unseen = (tuple(sector for sector in lead if sector not in seen.world.scouted) for lead in known.leads)
     leads = "; ".join(" or ".join(lead) for lead in unseen if lead)
     return (
         f"Have/need: {lanes}",
-        f"Allies: {_listed(seen.allies)}" + (f" (reputation: {reputation})" if reputation else ""),
-        f"Threat: {seen.threat.label}. Deployed: {seen.deployed or 'nowhere'}."
-        f" Operation: {'done' if seen.is_operation_done else 'not done'}.",
+        f"Allies: {_listed(seen.world.allies)}" + (f" (reputation: {reputation})" if reputation else ""),
+        f"Threat: {seen.world.threat.label}. Deployed: {seen.world.deployed or 'nowhere'}."
+        f" Operation: {'done' if seen.world.is_operation_done else 'not done'}.",
         f"Known: target sector {known.sector or '?'}, code {known.code or '?'}, code words"
-        f" {len(known.keywords)}/{seen.num_keywords_needed}: {_listed(known.keywords)},"
+        f" {len(known.keywords)}/{seen.briefing.num_keywords_needed}: {_listed(known.keywords)},"
         f" required allies: {_listed(known.allies)}",
-        f"Scouted: {_listed(seen.scouted)}. Leads: {leads or 'none'}",
+        f"Scouted: {_listed(seen.world.scouted)}. Leads: {leads or 'none'}",
     )
 
 

@@ -38,13 +38,15 @@ def scout_sector(mission: Mission, world: World, action: ScoutSector) -> Verdict
     """Energy for intel; the first visit opens the sector's packet and gives leverage on the faction at home there."""
     if held(world, Resource.ENERGY) < balance.SCOUT_ENERGY:
         return _refuse(world, Penalty.NO_ENERGY)
-    lanes = _gain(world.lanes, Resource.ENERGY, -balance.SCOUT_ENERGY)
-    if action.sector in world.scouted:
-        return Verdict(world._replace(lanes=_gain(lanes, Resource.INTEL, balance.SCOUT_INTEL_AGAIN)))
+    is_first = action.sector not in world.scouted
+    intel = balance.SCOUT_INTEL_FIRST if is_first else balance.SCOUT_INTEL_AGAIN
+    lanes = _exchange(world.lanes, Resource.ENERGY, balance.SCOUT_ENERGY, Resource.INTEL, intel)
+    if not is_first:
+        return Verdict(world._replace(lanes=lanes))
     is_target = action.sector == mission.sector
     return Verdict(
         world._replace(
-            lanes=_gain(lanes, Resource.INTEL, balance.SCOUT_INTEL_FIRST),
+            lanes=lanes,
             scouted=(*world.scouted, action.sector),
             known=reveal(world.known, mission, action.sector),
             threat=_shift(world.threat, -1) if is_target else world.threat,
@@ -78,7 +80,7 @@ def trade_resources(mission: Mission, world: World, action: TradeResources) -> V
     cost = balance.trade_cost(action.resource, action.amount)
     if held(world, paid) < cost:
         return _refuse(world, Penalty.UNAFFORDABLE_TRADE)
-    return Verdict(world._replace(lanes=_gain(_gain(world.lanes, paid, -cost), action.resource, action.amount)))
+    return Verdict(world._replace(lanes=_exchange(world.lanes, paid, cost, action.resource, action.amount)))
 
 
 def deploy_asset(mission: Mission, world: World, action: DeployAsset) -> Verdict:
@@ -158,8 +160,16 @@ def held(world: World, resource: Resource) -> int:
 
 def _gain(lanes: Lanes, resource: Resource, amount: int) -> Lanes:
     """The lanes with `amount` added to one; a gain stops at the cap."""
-    changed = list(lanes)
-    changed[LANE[resource]] = min(LANE_CAP, changed[LANE[resource]] + amount)
+    changed, lane = list(lanes), LANE[resource]
+    changed[lane] = min(LANE_CAP, changed[lane] + amount)
+    return lane_tuple(changed)
+
+
+def _exchange(lanes: Lanes, paid: Resource, cost: int, gained: Resource, amount: int) -> Lanes:
+    """The lanes with `cost` taken from one and `amount` added to another."""
+    changed, lane = list(lanes), LANE[gained]
+    changed[LANE[paid]] -= cost
+    changed[lane] = min(LANE_CAP, changed[lane] + amount)
     return lane_tuple(changed)
 
 

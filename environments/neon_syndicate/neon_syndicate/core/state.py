@@ -41,6 +41,11 @@ class World(NamedTuple):
         )
 
     @property
+    def is_success(self) -> bool:
+        """Whether every gate was open at the extraction."""
+        return self.extraction is not None and self.extraction.is_success
+
+    @property
     def leverage(self) -> tuple[Faction, ...]:
         """Factions whose home has been scouted, in the order of `FACTIONS`."""
         return tuple([faction for faction, home in zip(FACTIONS, HOME_BY_SEAT, strict=True) if home in self.scouted])
@@ -86,7 +91,7 @@ class State(NamedTuple):
     @property
     def is_success(self) -> bool:
         """Whether every gate was open at the extraction."""
-        return self.world.extraction is not None and self.world.extraction.is_success
+        return self.world.is_success
 
 
 def initial_state(mission: Mission) -> State:
