@@ -192,7 +192,7 @@ def as_json(config: EvaluateConfig, scores: Mapping[str, Score]) -> dict[str, An
 
 
 def as_table(config: EvaluateConfig, scores: Mapping[str, Score]) -> Table:
-    """The result as a table: one column a policy; its reward and pass@k with intervals, then its metrics."""
+    """The result as a table: one column a policy; its reward, pass@k and metrics, each with its interval."""
     title = (
         f"{config.env.taskset.id}: means over {config.num_tasks} tasks x {config.num_rollouts} rollouts "
         "(± half a 95 % interval)"
@@ -204,7 +204,7 @@ def as_table(config: EvaluateConfig, scores: Mapping[str, Score]) -> Table:
     table.add_section()
     for metric in dict.fromkeys(name for result in scores.values() for name in result.metrics):
         cells = (result.metrics.get(metric) for result in scores.values())
-        table.add_row(metric, *(f"{cell.mean:.3f}" if cell else "-" for cell in cells))
+        table.add_row(metric, *(str(cell) if cell else "-" for cell in cells))
     table.add_row("failed episodes", *(str(result.num_errors) for result in scores.values()))
     for column in table.columns:
         column.no_wrap = True
