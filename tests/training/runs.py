@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 LAUNCH = "import sys; from vf_grpo.train import main; sys.exit(main(sys.argv[1:]))"
 
+
+START_S = 180
 
 SMALL: dict[str, object] = {
     "max_steps": 3,
@@ -72,6 +75,17 @@ def start_ranks(argv: list[str], num_ranks: int, port: int, launch: str = LAUNCH
             subprocess.Popen(command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         )
     return processes
+
+
+def wait_for_step(output_dir: Path, step: int, timeout_s: float = START_S) -> None:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if (output_dir / "metrics.jsonl").exists() and any(
+            f'"step": {step},' in line for line in (output_dir / "metrics.jsonl").read_text().splitlines()
+        ):
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"step {step} did not come within {timeout_s} s")
 
 
 def rows(output_dir: Path, name: str, phase: str = "train") -> list[dict[str, Any]]:

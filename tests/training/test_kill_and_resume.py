@@ -1,16 +1,14 @@
 """Runs that end badly: killed, interrupted; and how they go on."""
 
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("trl")
 
-from runs import arguments, launch, rows, run_json, start
+from runs import START_S, arguments, launch, rows, run_json, start, wait_for_step
 
-START_S = 180
 LOST_SIGNAL = """
 import gc, os, signal, sys, threading
 from pathlib import Path
@@ -26,17 +24,6 @@ gc.callbacks.append(interrupt)
 sys.exit(main(sys.argv[2:]))
 """
 """Is interrupted within a callback of the garbage collector, whose exceptions Python drops."""
-
-
-def wait_for_step(output_dir: Path, step: int) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        if (output_dir / "metrics.jsonl").exists() and any(
-            f'"step": {step},' in line for line in (output_dir / "metrics.jsonl").read_text().splitlines()
-        ):
-            return
-        time.sleep(0.2)
-    raise AssertionError(f"step {step} did not come within {START_S} s")
 
 
 def played(output_dir: Path) -> list[tuple[int, str, tuple[str, ...]]]:
