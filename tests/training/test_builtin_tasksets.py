@@ -4,6 +4,7 @@ Both play through the toy harness: verifiers' own ones install their programs fr
 """
 
 import json
+import re
 import socket
 import subprocess
 import time
@@ -17,6 +18,8 @@ import pytest
 pytest.importorskip("trl")
 
 from runs import recipe_arguments, rows, run_json, start
+
+from vf_grpo.train import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 OPENENV_PYTHON = ROOT / ".venvs" / "openenv" / "bin" / "python"
@@ -134,3 +137,11 @@ def test_a_run_against_our_own_openenv_server(openenv_url: str, echo_model: Path
         # Digits and blanks are no action: the rules of the game take 0.08 and a turn; an empty reply ends the episode.
         num_played = sum(bool(reply.strip()) for reply in episode["replies"])
         assert episode["rewards"] == {"openenv_reward": pytest.approx(-0.08 * num_played)}
+
+
+def test_the_recipe_of_the_readme_is_one(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "training" / "README.md").read_text(), re.DOTALL)
+    (tmp_path / "recipe.toml").write_text(block)
+    config = parse(["@", str(tmp_path / "recipe.toml")])
+    assert len(config.env.taskset.resets) == config.num_tasks
+    assert config.env.player.harness.id == "neon-syndicate"
