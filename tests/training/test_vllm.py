@@ -1,4 +1,7 @@
-"""Against the real vLLM, on CPU: `make test-vllm` runs these in an environment of their own. Skipped without vLLM."""
+"""Against the real vLLM, on CPU: `make test-vllm` runs these in an environment of their own. Skipped without vLLM.
+
+Warnings are errors here as everywhere, but not in the servers and trainers that are started: vLLM itself warns.
+"""
 
 import os
 import signal
@@ -8,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -155,3 +159,15 @@ def never_ending(model: Path, folder: Path) -> Path:
     weights.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")  # torch's own
+@pytest.mark.parametrize(("mixed", "expected"), [("no", "float32"), ("bf16", "bfloat16"), ("fp16", "float16")])
+def test_vllm_computes_in_what_the_trainer_computes_in(mixed: str, expected: str) -> None:
+    import torch
+
+    from vf_grpo.engines.vllm_colocate import compute_dtype
+
+    accelerator, model = SimpleNamespace(mixed_precision=mixed), SimpleNamespace(dtype=torch.float32)
+    trainer = SimpleNamespace(accelerator=accelerator, model=model)
+    assert compute_dtype(trainer) == getattr(torch, expected)

@@ -44,13 +44,20 @@ class VLLMColocateEngine:
         self.base_url = self._endpoint.base_url
 
     def trainer_arguments(self) -> Mapping[str, Any]:
-        return {}
+        # `use_vllm` would have TRL build an engine of its own; the rest is read back by `ColocatedGeneration`.
+        return {
+            "use_vllm": False,
+            "vllm_tensor_parallel_size": 1,
+            "vllm_max_model_length": self.config.max_context,
+            "vllm_gpu_memory_utilization": self.config.gpu_memory_fraction,
+            "vllm_enable_sleep_mode": False,
+        }
 
     def start(self, runner: "EpisodeRunner") -> None:
         self._endpoint.start()
 
     def attach(self, trainer: "GRPOTrainer") -> None:
-        trainer.vllm_generation = ColocatedGeneration(trainer, self.config)
+        trainer.vllm_generation = ColocatedGeneration(trainer)
         trainer.use_vllm = True
         trainer._last_loaded_step = -1
         self._llm = trainer.vllm_generation.llm
@@ -104,16 +111,17 @@ class VLLMColocateEngine:
 class ColocatedGeneration(VLLMGeneration):
     """TRL's side of vLLM (which weights, under which names, when), with an `llm` built here."""
 
-    def __init__(self, trainer: "GRPOTrainer", config: VLLMColocateEngineConfig) -> None:
+    def __init__(self, trainer: "GRPOTrainer") -> None:
+        arguments = trainer.args
         self._computes_in = compute_dtype(trainer)
         super().__init__(
             model=trainer.model,
             accelerator=trainer.accelerator,
             processing_class=trainer.processing_class,
-            max_model_length=config.max_context,
-            gpu_memory_utilization=config.gpu_memory_fraction,
-            max_num_seqs=trainer.args.per_device_train_batch_size * trainer.args.steps_per_generation,
-            model_impl=trainer.args.vllm_model_impl,
+            max_model_length=arguments.vllm_max_model_length,
+            gpu_memory_utilization=arguments.vllm_gpu_memory_utilization,
+            max_num_seqs=arguments.per_device_train_batch_size * arguments.steps_per_generation,
+            model_impl=arguments.vllm_model_impl,
         )
 
     def _init_vllm(self) -> None:
