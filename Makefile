@@ -46,7 +46,7 @@ test: setup
 	.venv/bin/python -m pytest
 
 test-vllm: .venvs/vllm/ready
-	.venvs/vllm/bin/python -m pytest -n 0 -W ignore tests/training/test_vllm.py
+	.venvs/vllm/bin/python -m pytest -n 0 tests/training/test_vllm.py
 
 check: .venv/ready
 	.venv/bin/ruff check .

@@ -1,27 +1,29 @@
 """Runs that end badly: killed, interrupted; and how they go on."""
 
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("trl")
 
-from runs import arguments, rows, run_json, start
+from runs import START_S, arguments, launch, rows, run_json, start, wait_for_step
 
-START_S = 180
+LOST_SIGNAL = """
+import gc, os, signal, sys, threading
+from pathlib import Path
+from vf_grpo.train import main
 
+def interrupt(phase, info):
+    if threading.current_thread() is threading.main_thread() and Path(sys.argv[1]).exists():
+        gc.callbacks.remove(interrupt)
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(3))
 
-def wait_for_step(output_dir: Path, step: int) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        if (output_dir / "metrics.jsonl").exists() and any(
-            f'"step": {step},' in line for line in (output_dir / "metrics.jsonl").read_text().splitlines()
-        ):
-            return
-        time.sleep(0.2)
-    raise AssertionError(f"step {step} did not come within {START_S} s")
+gc.callbacks.append(interrupt)
+sys.exit(main(sys.argv[2:]))
+"""
+"""Is interrupted within a callback of the garbage collector, whose exceptions Python drops."""
 
 
 def played(output_dir: Path) -> list[tuple[int, str, tuple[str, ...]]]:
@@ -58,3 +60,14 @@ def test_ctrl_c_ends_a_run_cleanly_and_keeps_its_steps(echo_model: Path, tmp_pat
     assert "go on with --resume" in out
     assert run_json(tmp_path / "run")["status"] == "interrupted"
     assert len(rows(tmp_path / "run", "metrics.jsonl")) >= 2
+
+
+def test_an_interrupt_that_python_drops_ends_the_run_at_the_next_step(echo_model: Path, tmp_path: Path) -> None:
+    argv = arguments(echo_model, tmp_path / "run", max_steps=500, env__taskset__slow_s=0.1)
+    process = launch(LOST_SIGNAL, [str(tmp_path / "now"), *argv])
+    wait_for_step(tmp_path / "run", 0)
+    (tmp_path / "now").touch()
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, out
+    assert "Exception ignored in" in out
+    assert run_json(tmp_path / "run")["status"] == "interrupted"

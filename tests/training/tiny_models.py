@@ -18,7 +18,8 @@ def write_echo_model(folder: Path, *, tie_word_embeddings: bool = False, seed: i
     """Write model and tokenizer to `folder` and return it."""
     vocabulary = {token: index for index, token in enumerate([*SPECIAL, *dict.fromkeys(CHARACTERS)])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, SPECIAL[2]))
-    pattern = "|".join(SPECIAL) + "|[\\s\\S]"
+    # A run of other characters is one unknown token, which keeps foreign prompts short.
+    pattern = "|".join(SPECIAL) + f"|[{CHARACTERS}]|[^{CHARACTERS}<]+|<"
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(pattern), "isolated")
     tokenizer.decoder = decoders.Fuse()
     names = dict(zip(("pad_token", "eos_token", "unk_token"), SPECIAL, strict=False))

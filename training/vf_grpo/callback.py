@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import JsonValue
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from verifiers.v1.utils.interrupt import cleaning_up
 
 from vf_grpo.alarms import Alarms
 from vf_grpo.checkpoints import mark_complete
@@ -86,6 +87,9 @@ class RunCallback(TrainerCallback):
             yield
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if cleaning_up():
+            # Python drops what a signal raises inside a finaliser, and verifiers' handler raises only once.
+            raise KeyboardInterrupt
         self._trainer.step_measures.clear()
         if self._held_out.is_due(state.global_step) and state.global_step not in self._evaluations:
             self._evaluate(state.global_step)

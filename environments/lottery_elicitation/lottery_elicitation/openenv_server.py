@@ -26,7 +26,9 @@ MAX_FRAME_BYTES = 16_777_216
 class LotteryAction(Action):
     """The fields of the action, or `reply`: the text of a model's reply, parsed as everywhere else."""
 
-    model_config = ConfigDict(extra="ignore")
+    # Published as required, never enforced: verifiers' openenv taskset sends a reply that is no JSON object as the one
+    # required field, so it costs a turn, and fails the episode where no such field is named.
+    model_config = ConfigDict(extra="ignore", json_schema_extra={"required": ["reply"]})
 
     # What is wrong inside a field is the game's to judge: it costs the turn and is told.
     lottery_a: Any = None

@@ -14,7 +14,9 @@ from .core.vocabulary import FACTIONS, RESOURCES
 class NeonAction(Action):
     """Any JSON object: what holds no legal action is penalised by the rules, not refused by the transport."""
 
-    model_config = ConfigDict(extra="allow")
+    # Published as required, never enforced: verifiers' openenv taskset sends a reply that is no JSON object as the one
+    # required field, so it costs a turn, and fails the episode where no such field is named.
+    model_config = ConfigDict(extra="allow", json_schema_extra={"required": ["action_type"]})
 
     metadata: Any = None
     action_type: Any = None

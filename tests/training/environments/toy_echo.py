@@ -81,36 +81,27 @@ class ToyEchoEnv(vf.SingleAgentEnv, vf.Env[ToyEchoEnvConfig]):
                 replies.append(segment.last_reply)
             chat.trace.info["replies"] = replies
 
-    async def stop(self) -> None:
-        await ToyEchoHarness.close()
-
 
 class ToyEchoHarnessConfig(vf.HarnessConfig):
     id: str = "toy-echo"
 
 
 class ToyEchoHarness(vf.Harness[ToyEchoHarnessConfig]):
-    """One model call a turn, in this process, over one session."""
+    """One model call a turn, in this process. Offered tools are not taken up."""
 
     APPENDS_SYSTEM_PROMPT = True
+    SUPPORTS_MCP = True
     SUPPORTS_RESUME = True
     EXECUTES_CODE = False
     NEEDS_CONTAINER = False
-    connections: aiohttp.ClientSession | None = None
-
-    @classmethod
-    async def close(cls) -> None:
-        if cls.connections is not None:
-            await cls.connections.close()
-            cls.connections = None
 
     async def launch(self, ctx, trace, runtime, endpoint, secret, mcp_urls, data):  # type: ignore[no-untyped-def]
-        cls = type(self)
-        if cls.connections is None:
-            cls.connections = aiohttp.ClientSession()
         _, prompt = self.resolve_prompt(data)
         request = {"model": ctx.model, "messages": [message_to_wire(message) for message in prompt or []]}
         headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": uuid.uuid4().hex}
-        async with cls.connections.post(f"{endpoint}/chat/completions", headers=headers, json=request) as reply:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{endpoint}/chat/completions", headers=headers, json=request) as reply,
+        ):
             body = await reply.text()
         return vf.ProgramResult(exit_code=int(reply.status >= 400), stdout="", stderr=body)

@@ -84,7 +84,10 @@ class TokenEndpoint:
         app = web.Application(client_max_size=2**28)
         app.router.add_post("/inference/v1/generate", self._generate)
         app.router.add_get("/v1/models", self._models)
-        self._server = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
+        # A caller that hangs up cancels its handler, which marks its request as abandoned.
+        self._server = web.AppRunner(
+            app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S, handler_cancellation=True
+        )
         await self._server.setup()
         await web.SockSite(self._server, self._socket, backlog=1024).start()
 

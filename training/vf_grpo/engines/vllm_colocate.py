@@ -1,15 +1,19 @@
 """The engine with vLLM in the trainer's process: the trainer's thread adds requests and steps the engine (TP = 1).
 
-TRL builds the engine and moves the weights. On CPU vLLM packs linear weights when it loads them, so TRL's
-tensor-by-tensor copy cannot work there; the layer-wise reload does the same in one call.
+vLLM runs in the dtype that the trainer computes in. TRL's own construction names none, and vLLM then halves float32
+weights, which moves log-probabilities by 6e-4. TRL still walks and copies the weights.
 """
 
 import concurrent.futures
+import os
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vllm import SamplingParams
+import torch
+from trl.generation.vllm_generation import VLLMGeneration
+from trl.trainer.utils import ensure_master_addr_port
+from vllm import LLM, SamplingParams
 from vllm.platforms import current_platform
 from vllm.sampling_params import RequestOutputKind
 
@@ -40,21 +44,23 @@ class VLLMColocateEngine:
         self.base_url = self._endpoint.base_url
 
     def trainer_arguments(self) -> Mapping[str, Any]:
+        # `use_vllm` would have TRL build an engine of its own; the rest is read back by `ColocatedGeneration`.
         return {
-            "use_vllm": True,
-            "vllm_mode": "colocate",
+            "use_vllm": False,
             "vllm_tensor_parallel_size": 1,
             "vllm_max_model_length": self.config.max_context,
             "vllm_gpu_memory_utilization": self.config.gpu_memory_fraction,
+            "vllm_enable_sleep_mode": False,
         }
 
     def start(self, runner: "EpisodeRunner") -> None:
         self._endpoint.start()
 
     def attach(self, trainer: "GRPOTrainer") -> None:
+        trainer.vllm_generation = ColocatedGeneration(trainer)
+        trainer.use_vllm = True
+        trainer._last_loaded_step = -1
         self._llm = trainer.vllm_generation.llm
-        if current_platform.is_cpu():
-            trainer.vllm_generation.sync_weights = lambda: self._reload(trainer.vllm_generation)
         timed_sync(trainer, self)
 
     def serve(self, episodes: concurrent.futures.Future[T]) -> T:
@@ -101,9 +107,58 @@ class VLLMColocateEngine:
             for request_id in abandoned:
                 del self._waiting[request_id]
 
-    def _reload(self, generation: Any) -> None:
+
+class ColocatedGeneration(VLLMGeneration):
+    """TRL's side of vLLM (which weights, under which names, when), with an `llm` built here."""
+
+    def __init__(self, trainer: "GRPOTrainer") -> None:
+        arguments = trainer.args
+        self._computes_in = compute_dtype(trainer)
+        super().__init__(
+            model=trainer.model,
+            accelerator=trainer.accelerator,
+            processing_class=trainer.processing_class,
+            max_model_length=arguments.vllm_max_model_length,
+            gpu_memory_utilization=arguments.vllm_gpu_memory_utilization,
+            max_num_seqs=arguments.per_device_train_batch_size * arguments.steps_per_generation,
+            model_impl=arguments.vllm_model_impl,
+        )
+
+    def _init_vllm(self) -> None:
+        # What vLLM reads to run within this process, one engine per rank.
+        os.environ["RANK"] = str(self.accelerator.process_index)
+        os.environ["LOCAL_RANK"] = str(self.accelerator.local_process_index)
+        os.environ["WORLD_SIZE"] = str(self.accelerator.num_processes)
+        ensure_master_addr_port()
+        self.llm = LLM(
+            model=self.model.name_or_path,
+            dtype=self._computes_in,
+            max_model_len=self.max_model_length,
+            gpu_memory_utilization=self.gpu_memory_utilization,
+            max_num_seqs=self.max_num_seqs,
+            model_impl=self.model_impl,
+            distributed_executor_backend="external_launcher",
+            seed=self.accelerator.process_index,
+            # TRL's figure: vLLM takes memory for a batch of this many tokens, 32,768 unless told.
+            max_num_batched_tokens=4096,
+            logprobs_mode="processed_logprobs",
+        )
+        self.accelerator.wait_for_everyone()
+
+    def sync_weights(self) -> None:
         """Collective under FSDP, as the parameter walk is. Weights of the trainer become vLLM's, exactly."""
-        weights = [(name, parameter.detach()) for name, parameter in generation._iter_named_params()]
-        self._llm.collective_rpc("reload_weights", kwargs={"weights_iterator": iter(weights)})
-        repack_tied_head(self._llm.llm_engine.model_executor.driver_worker.model_runner.get_model())
-        self._llm.reset_prefix_cache()
+        if not current_platform.is_cpu():
+            super().sync_weights()
+            return
+        # On CPU vLLM packs linear weights when it loads them: a copy tensor by tensor would miss the packed ones.
+        weights = [(name, parameter.detach()) for name, parameter in self._iter_named_params()]
+        self.llm.collective_rpc("reload_weights", kwargs={"weights_iterator": iter(weights)})
+        repack_tied_head(self.llm.llm_engine.model_executor.driver_worker.model_runner.get_model())
+        self.llm.reset_prefix_cache()
+
+
+def compute_dtype(trainer: "GRPOTrainer") -> torch.dtype:
+    """What the trainer's forward pass computes in: that of mixed precision, else that of its weights."""
+    mixed = {"bf16": torch.bfloat16, "fp16": torch.float16}
+    dtype: torch.dtype = mixed.get(trainer.accelerator.mixed_precision, trainer.model.dtype)
+    return dtype
