@@ -2,9 +2,9 @@
 
     python -m scripts.build_tiny_neon [--output FOLDER]
 
-The policy plays level 1 of neon-syndicate from the conversation alone, knows the game and is careless: about every
-other turn it does something at random, so that it wins sometimes and has much to gain from caring. Three phases, each
-supervised on missions of the train split, played by the reference policies `heuristic` and `random` in turn by chance:
+The policy plays level 1 of neon-syndicate from the conversation alone, knows the game and is careless: on about three
+turns in ten it does something at random, so that it wins sometimes and has much to gain from care. Three phases, each
+supervised on missions of the train split, each turn of which the reference policy `heuristic` or `random` plays:
 
 1. `one turn`: what the heuristic does, from the last message alone.
 2. `conversations`: the same from whole conversations, where only the last message counts.
