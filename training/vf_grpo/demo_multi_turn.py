@@ -40,6 +40,7 @@ class Change(NamedTuple):
 def show(output_dir: Path, seeds: int, processes: int, console: Console) -> int:
     """0 when every run finished, whether or not the policy improved; 1 when a run failed."""
     folders = {seed: output_dir / f"neon-{seed}" for seed in range(seeds)}
+    console.print(f"training {seeds} runs, {processes} at once, five minutes of one core each; records in {output_dir}")
     failures = train_all({f"seed {seed}": command(folder, seed) for seed, folder in folders.items()}, processes)
     if failures:
         console.print("\n".join(failures), markup=False)
@@ -47,7 +48,7 @@ def show(output_dir: Path, seeds: int, processes: int, console: Console) -> int:
     found = {seed: list(changes(read_rows(folder / ROLLOUTS))) for seed, folder in folders.items()}
     console.print(_table(found))
     rows = [
-        {"seed": seed, "metric": change.metric, "before": change.before, "after": change.after}
+        {"seed": seed, "metric": change.metric, "before": change.before._asdict(), "after": change.after._asdict()}
         for seed, part in found.items()
         for change in part
     ]
