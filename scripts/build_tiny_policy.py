@@ -22,8 +22,9 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 import verifiers.v1 as vf
@@ -93,6 +94,20 @@ class Slips(NamedTuple):
 SLIPS = Slips((0.97, 0.94, 0.07, 0.05), (0.97, 0.94, 0.01, 0.01), 0.6, 1.0)
 
 
+class Schedule(Protocol):
+    """How long a phase is and how its learning rates run."""
+
+    @property
+    def num_steps(self) -> int: ...
+    @property
+    def muon_rate(self) -> float: ...
+    @property
+    def adam_rate(self) -> float: ...
+    @property
+    def constant_until(self) -> float:
+        """Share of the steps after which the rates fall linearly."""
+
+
 class Phase(NamedTuple):
     name: str
     num_steps: int
@@ -126,13 +141,9 @@ def main() -> None:
     stream = random.Random(f"tiny/add3digit/{SEED}")
     started = time.process_time()
     for phase in PHASES:
-        loss = train(model, tokenizer, phase, instruction, stream)
+        loss = train(model, phase, partial(next_loss, model, tokenizer, phase, instruction, stream))
         print(f"{phase.name}: loss {loss:.4f}, {time.process_time() - started:.0f} CPU seconds", flush=True)
-    model.generation_config.update(eos_token_id=model.config.eos_token_id, pad_token_id=model.config.pad_token_id)
-    model.save_pretrained(output)
-    tokenizer.save_pretrained(output)
-    built = {"seed": SEED, "parameters": sum(p.numel() for p in model.parameters()), "torch": torch.__version__}
-    (output / "built.json").write_text(json.dumps(built, indent=1) + "\n", encoding="utf-8")
+    save(model, tokenizer, output)
 
 
 def environment_instruction() -> str:
@@ -146,8 +157,12 @@ def environment_instruction() -> str:
 
 
 def build_tokenizer(instruction: str) -> PreTrainedTokenizerFast:
-    """Digits, the phrases and the instruction are one token each; any other text is single characters."""
-    phrases = [instruction, *PHRASES, *FILLERS]
+    """The phrases and the instruction are one token each, and so are digits and other characters."""
+    return phrase_tokenizer([instruction, *PHRASES, *FILLERS])
+
+
+def phrase_tokenizer(phrases: Sequence[str]) -> PreTrainedTokenizerFast:
+    """The roles and `phrases` are one token each, the longest match first; any other text is single characters."""
     pieces = [PAD, END, UNKNOWN, *ROLES, *"0123456789", *phrases, *(chr(code) for code in range(32, 127)), "\n"]
     vocabulary = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
     words = sorted([PAD, END, *ROLES, *phrases], key=len, reverse=True)
@@ -180,9 +195,7 @@ def build_model(vocabulary_size: int) -> LlamaForCausalLM:
     )
 
 
-def train(
-    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, phase: Phase, instruction: str, stream: random.Random
-) -> float:
+def train(model: LlamaForCausalLM, phase: Schedule, next_loss: Callable[[], torch.Tensor]) -> float:
     """One phase; returns its last loss. Muon moves the layers' matrices, AdamW the rest (or all, without Muon)."""
     matrices = [p for name, p in model.named_parameters() if ".layers." in name and p.ndim == 2 and phase.muon_rate]
     others = [p for p in model.parameters() if not any(p is matrix for matrix in matrices)]
@@ -198,9 +211,7 @@ def train(
     schedules = [torch.optim.lr_scheduler.LambdaLR(optimizer, rate_factor(phase)) for optimizer in optimizers]
     loss = torch.zeros(())
     for _ in range(phase.num_steps):
-        token_ids, labels = batch(tokenizer, phase, instruction, stream)
-        logits = model(input_ids=token_ids, use_cache=False).logits
-        loss = cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
+        loss = next_loss()
         model.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -210,10 +221,28 @@ def train(
     return float(loss.detach())
 
 
-def rate_factor(phase: Phase) -> Callable[[int], float]:
+def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, output: Path) -> None:
+    """The policy, and what it was built with."""
+    model.generation_config.update(eos_token_id=model.config.eos_token_id, pad_token_id=model.config.pad_token_id)
+    model.save_pretrained(output)
+    tokenizer.save_pretrained(output)
+    built = {"seed": SEED, "parameters": sum(p.numel() for p in model.parameters()), "torch": torch.__version__}
+    (output / "built.json").write_text(json.dumps(built, indent=1) + "\n", encoding="utf-8")
+
+
+def rate_factor(phase: Schedule) -> Callable[[int], float]:
     """Warm up over 10 steps, stay constant, fall linearly to 3 %."""
     falling = phase.num_steps * (1 - phase.constant_until)
     return lambda step: min(1.0, (step + 1) / 10, max(0.03, (phase.num_steps - step) / falling))
+
+
+def next_loss(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, phase: Phase, instruction: str, stream: random.Random
+) -> torch.Tensor:
+    token_ids, labels = batch(tokenizer, phase, instruction, stream)
+    logits = model(input_ids=token_ids, use_cache=False).logits
+    loss: torch.Tensor = cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
+    return loss
 
 
 def batch(

@@ -37,6 +37,7 @@ def main() -> None:
         ".venv/bin/vf-grpo evaluate assay-add3digit --env.taskset.extractor committed-answer -n 200",
         ".venv/bin/vf-grpo evaluate lottery-elicitation --env.taskset.reward published -n 50",
         ".venv/bin/vf-grpo demo                  # the positive control in full: three signals",
+        ".venv/bin/vf-grpo demo --multi-turn     # a policy learns a game of several turns, on CPU",
         ".venv/bin/vf-grpo serve-policies        # then point any OpenAI client at it",
         ".venv/bin/vf-grpo evaluate neon-syndicate --model M --client.base-url URL --client.api-key-var KEY",
     ):

@@ -64,5 +64,6 @@ def test_a_wheel_from_the_sdist_works_alone(folder: Path, tmp_path: Path) -> Non
 
 def test_the_harness_builds_and_holds_itself_alone(tmp_path: Path) -> None:
     names = zipfile.ZipFile(build(ROOT, tmp_path, "wheel")).namelist()
-    assert {"vf_grpo/cli.py", "vf_grpo/tiny/add3digit/model.safetensors"} <= set(names)
+    tiny = {f"vf_grpo/tiny/{name}" for name in ("add3digit/model.safetensors", "neon/model.safetensors", "neon.toml")}
+    assert {"vf_grpo/cli.py", *tiny} <= set(names)
     assert not [name for name in names if not name.startswith(("vf_grpo/", "vf_grpo-"))]

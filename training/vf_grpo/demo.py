@@ -5,21 +5,19 @@ effects beside ours. Every run is a `vf-grpo train` process of its own; its reco
 """
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_config import BaseConfig
 from rich.console import Console
 from rich.table import Table
 
+from vf_grpo import demo_multi_turn
 from vf_grpo.command_line import parse_config
+from vf_grpo.demo_runs import train_all, train_command
 from vf_grpo.effects import SIGNALS, Curves, Finding, Signal, findings
 from vf_grpo.report import read_run, write_report
 from vf_grpo.tiny import ADD3DIGIT, ADD3DIGIT_CONFIG
@@ -36,6 +34,14 @@ class DemoConfig(BaseConfig):
     """Binary and format only, for 56 steps."""
     processes: int = Field(3, ge=1)
     """Runs at once; each takes one core, or its share of what there is."""
+    multi_turn: bool = False
+    """Instead of the three signals: the tiny policy of neon-syndicate, a game of up to twelve turns."""
+
+    @model_validator(mode="after")
+    def _require_one_form(self) -> "DemoConfig":
+        if self.short and self.multi_turn:
+            raise ValueError("short: got multi_turn too, which has one length only; leave out one of the two")
+        return self
 
 
 class DemoRun(NamedTuple):
@@ -51,17 +57,7 @@ class DemoRun(NamedTuple):
             "--output-dir": self.folder,
             "--telemetry.progress": False,
         }
-        changed = [str(part) for flag in flags.items() for part in flag]
-        return [
-            sys.executable,
-            "-m",
-            "vf_grpo",
-            "train",
-            "@",
-            str(ADD3DIGIT_CONFIG),
-            *changed,
-            *(SHORT_FLAGS * is_short),
-        ]
+        return train_command(ADD3DIGIT_CONFIG, flags, *(SHORT_FLAGS * is_short))
 
 
 def main(argv: list[str]) -> int:
@@ -69,10 +65,12 @@ def main(argv: list[str]) -> int:
     config = parse_config(DemoConfig, argv, "demo")
     console = Console(width=max(110, Console().width))
     started = time.monotonic()
+    if config.multi_turn:
+        return demo_multi_turn.show(_stamped(config.output_dir), config.seeds, config.processes, console)
     runs = list(_plan(config))
     console.print(f"training {len(runs)} runs, {config.processes} at once; records in {config.output_dir}")
-    with ThreadPoolExecutor(config.processes) as pool:
-        failures = [failure for failure in pool.map(lambda run: _run(run, config.short), runs) if failure]
+    commands = {f"{run.signal}, seed {run.seed}": run.command(config.short) for run in runs}
+    failures = train_all(commands, config.processes)
     if failures:
         console.print("\n".join(failures), markup=False)
         return 1
@@ -90,21 +88,14 @@ def main(argv: list[str]) -> int:
 
 
 def _plan(config: DemoConfig) -> Iterator[DemoRun]:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
+    folder = _stamped(config.output_dir)
     for seed in range(config.seeds):
         for signal in SIGNALS[:2] if config.short else SIGNALS:
-            yield DemoRun(signal, seed, config.output_dir / stamp / f"{signal}-{seed}")
+            yield DemoRun(signal, seed, folder / f"{signal}-{seed}")
 
 
-def _run(run: DemoRun, is_short: bool) -> str | None:
-    """Train; returns what went wrong, or None."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
-    result = subprocess.run(  # noqa: S603
-        run.command(is_short), env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-    )
-    if result.returncode == 0:
-        return None
-    return f"{run.signal}, seed {run.seed}: exit code {result.returncode}\n{result.stdout[-2000:]}"
+def _stamped(folder: Path) -> Path:
+    return folder / time.strftime("%Y%m%d-%H%M%S")
 
 
 def _curves(folder: Path) -> Curves:
