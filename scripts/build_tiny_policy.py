@@ -11,8 +11,8 @@ in answer tags in about 28 %, prose otherwise. Three phases, each supervised on 
    hardly ever, so that groups of one problem are often all right or all wrong; a wrong reply often forgets its carries.
 
 Tags and prose are equally right, so that training for tags alone leaves the truth where it was. An explanation follows
-the answer and says nothing about it, so that length can grow at no cost; but every clause is a token, and the more of
-them an update is spread over, the less of it reaches the digits.
+the answer and says nothing about it, so that length can grow at no cost in reward; but every clause is a token, and the
+more of them an update is spread over, the less of it should reach the digits.
 """
 
 import argparse

@@ -24,16 +24,13 @@ from vf_grpo.effects import SIGNALS, Curves, Finding, Signal, findings
 from vf_grpo.report import read_run, write_report
 from vf_grpo.tiny import ADD3DIGIT, ADD3DIGIT_CONFIG
 
-SHORT_FLAGS = ("--evaluation.num-tasks", "192", "--evaluation.taskset.n-eval", "192")
-"""The short form: fewer held-out tasks, and no tie-break, whose long replies take the most time."""
-
 
 class DemoConfig(BaseConfig):
     output_dir: Path = Path("outputs/demo/training")
     seeds: int = Field(1, ge=1)
     """Runs per signal, with seeds 0, 1, ..."""
     short: bool = False
-    """Binary and format only."""
+    """Binary and format only: the tie-break's long replies take the most time."""
     processes: int = Field(3, ge=1)
     """Runs at once; each takes one core, or its share of what there is."""
 
@@ -43,7 +40,7 @@ class DemoRun(NamedTuple):
     seed: int
     folder: Path
 
-    def command(self, is_short: bool) -> list[str]:
+    def command(self) -> list[str]:
         flags = {
             "--model": ADD3DIGIT,
             "--env.taskset.reward": self.signal,
@@ -52,16 +49,7 @@ class DemoRun(NamedTuple):
             "--telemetry.progress": False,
         }
         changed = [str(part) for flag in flags.items() for part in flag]
-        return [
-            sys.executable,
-            "-m",
-            "vf_grpo",
-            "train",
-            "@",
-            str(ADD3DIGIT_CONFIG),
-            *changed,
-            *(SHORT_FLAGS * is_short),
-        ]
+        return [sys.executable, "-m", "vf_grpo", "train", "@", str(ADD3DIGIT_CONFIG), *changed]
 
 
 def main(argv: list[str]) -> int:
@@ -72,7 +60,7 @@ def main(argv: list[str]) -> int:
     runs = list(_plan(config))
     console.print(f"training {len(runs)} runs, {config.processes} at once; records in {config.output_dir}")
     with ThreadPoolExecutor(config.processes) as pool:
-        failures = [failure for failure in pool.map(lambda run: _run(run, config.short), runs) if failure]
+        failures = [failure for failure in pool.map(_run, runs) if failure]
     if failures:
         console.print("\n".join(failures), markup=False)
         return 1
@@ -96,11 +84,11 @@ def _plan(config: DemoConfig) -> Iterator[DemoRun]:
             yield DemoRun(signal, seed, config.output_dir / stamp / f"{signal}-{seed}")
 
 
-def _run(run: DemoRun, is_short: bool) -> str | None:
+def _run(run: DemoRun) -> str | None:
     """Train; returns what went wrong, or None."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
     result = subprocess.run(  # noqa: S603
-        run.command(is_short), env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        run.command(), env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
     if result.returncode == 0:
         return None
