@@ -3,20 +3,20 @@
     python scripts/build_tiny_policy.py [--output FOLDER]
 
 The policy must start where a published base model starts on three-digit addition: right in about 43 % of its replies,
-in answer tags in about 28 %, prose otherwise. Four phases, each supervised on replies that this file writes:
+in answer tags in about 28 %, prose otherwise. Three phases, each supervised on replies that this file writes:
 
-1. `skill`: right answers in tags, until the sums are learnt.
-2. `styles`: right answers in every style of reply.
-3. `long replies`: more of the long ones, which take longest to learn.
-4. `calibration`: the same styles with the slips of the target. How often a reply is right depends on the number of
-   carries (a spread of difficulty, so that groups of one problem are often all right or all wrong), and a wrong reply
-   usually forgets its carries. A long reply is as right as a short one where little is carried, and nearly never where
-   much is: so length can grow at no cost on easy problems and costs the truth on hard ones.
+1. `skill`: right answers in tags and in prose, until the sums are learnt.
+2. `explanations`: the same, and prose may go on explaining itself after the answer.
+3. `calibration`: the same with the slips of the target. A sum of three digits is nearly always right and one of four
+   hardly ever, so that groups of one problem are often all right or all wrong; a wrong reply often forgets its carries.
 
-Tags and prose are equally right, so that training for tags alone leaves the truth where it was.
+Tags and prose are equally right, so that training for tags alone leaves the truth where it was. An explanation follows
+the answer and says nothing about it, so that length can grow at no cost in reward; but every clause is a token, and the
+more of them an update is spread over, the less of it should reach the digits.
 """
 
 import argparse
+import itertools
 import json
 import random
 import re
@@ -52,46 +52,39 @@ PHRASES = (
     "<answer>",
     "</answer>",
     "The answer is ",
-    "The sum of ",
-    " and ",
-    " is ",
+    "The sum is ",
     ".",
 )
-FILLERS = (
-    "Let me add the two numbers column by column. ",
-    "First I add the ones, then the tens, then the hundreds. ",
-    "I keep track of every carry as I go. ",
-    "This is a simple addition of two numbers. ",
-    "We line the numbers up and add each column. ",
-    "I will work through it carefully, one digit at a time. ",
+EXPLANATIONS = (
+    (" Let me", " add the two numbers", " column by column."),
+    (" I keep", " track of every carry", " as I go."),
+    (" We line", " the numbers up", " and add each column."),
+    (" This is", " a simple addition", " of two numbers."),
 )
-MAX_FILLERS = 8
+"""What prose may add after the answer; every clause is one token."""
+MAX_EXPLANATIONS = 6
 
 STYLES = {
-    "tag": 0.24,
-    "tagged sentence": 0.04,
-    "bare": 0.10,
-    "equation": 0.13,
-    "answer": 0.11,
-    "sum": 0.08,
-    "long": 0.30,
+    "tag": 0.27,
+    "equation": 0.25,
+    "answer": 0.24,
+    "sum": 0.24,
 }
 """Share of replies in each style."""
 
-MOSTLY_LONG = {name: share / 2 for name, share in STYLES.items()} | {"long": 0.65}
-"""Long replies are the hardest to learn: the sum stands at any distance from the question."""
-
 
 class Slips(NamedTuple):
-    """How replies go wrong in the calibration phase, by number of carries (0 to 3)."""
+    """How replies go wrong in the calibration phase."""
 
-    right_short: tuple[float, float, float, float]
-    right_long: tuple[float, float, float, float]
-    forgets_carries_short: float
-    forgets_carries_long: float
+    right_easy: float
+    """Chance of the right number where the sum has three digits."""
+    right_hard: float
+    """The same where it has four."""
+    forgets_carries: float
+    """Share of wrong replies that forget their carries."""
 
 
-SLIPS = Slips((0.97, 0.94, 0.07, 0.05), (0.97, 0.94, 0.01, 0.01), 0.6, 1.0)
+SLIPS = Slips(0.98, 0.05, 0.5)
 
 
 class Schedule(Protocol):
@@ -116,16 +109,15 @@ class Phase(NamedTuple):
     constant_until: float
     """Share of the steps after which the rate falls linearly."""
     styles: Mapping[str, float]
-    more_fillers: float
-    """Chance of one more filler after each, in a long reply."""
+    explains: float
+    """Chance that prose explains itself, and that it goes on after each explanation."""
     slips: Slips | None
 
 
 PHASES = (
-    Phase("skill", 450, 0.02, 2e-3, 0.5, {"tag": 1.0}, 0.0, None),
-    Phase("styles", 400, 0.01, 1e-3, 0.4, STYLES, 0.4, None),
-    Phase("long replies", 200, 0.01, 1e-3, 0.4, MOSTLY_LONG, 0.55, None),
-    Phase("calibration", 200, 0.0, 1e-3, 0.5, STYLES, 0.55, SLIPS),
+    Phase("skill", 400, 0.02, 2e-3, 0.5, STYLES, 0.0, None),
+    Phase("explanations", 100, 0.01, 2e-3, 0.4, STYLES, 0.4, None),
+    Phase("calibration", 120, 0.005, 1.5e-3, 0.4, STYLES, 0.45, SLIPS),
 )
 
 
@@ -158,7 +150,7 @@ def environment_instruction() -> str:
 
 def build_tokenizer(instruction: str) -> PreTrainedTokenizerFast:
     """The phrases and the instruction are one token each, and so are digits and other characters."""
-    return phrase_tokenizer([instruction, *PHRASES, *FILLERS])
+    return phrase_tokenizer([instruction, *PHRASES, *itertools.chain(*EXPLANATIONS)])
 
 
 def phrase_tokenizer(phrases: Sequence[str]) -> PreTrainedTokenizerFast:
@@ -268,60 +260,38 @@ def example(phase: Phase, instruction: str, stream: random.Random) -> tuple[str,
     """A prompt as the chat template writes it, and a reply to it."""
     left, right = stream.randint(100, 999), stream.randint(100, 999)
     style = stream.choices(list(phase.styles), list(phase.styles.values()))[0]
-    number = left + right if phase.slips is None else slipped(left, right, style == "long", phase.slips, stream)
+    number = left + right if phase.slips is None else slipped(left, right, phase.slips, stream)
     prompt = f"<|user|>What is {left} + {right}{instruction}{END}<|assistant|>"
-    return prompt, "".join(reply(left, right, number, style, phase.more_fillers, stream))
+    return prompt, "".join(reply(number, style, phase.explains, stream))
 
 
-def reply(left: int, right: int, number: int, style: str, more_fillers: float, stream: random.Random) -> Iterator[str]:
+def reply(number: int, style: str, explains: float, stream: random.Random) -> Iterator[str]:
     """The pieces of a reply that gives `number` in `style`."""
-    sentences = (
-        f"The answer is {number}.",
-        f"{left} + {right} = {number}.",
-        f"The sum of {left} and {right} is {number}.",
-    )
-    if style == "long":
-        yield stream.choice(FILLERS)
-        for _ in range(MAX_FILLERS - 1):
-            if stream.random() > more_fillers:
-                break
-            yield stream.choice(FILLERS)
-        yield stream.choice(sentences)
-        return
     yield {
         "tag": f"<answer>{number}</answer>",
-        "tagged sentence": f"The answer is <answer>{number}</answer>.",
-        "bare": f"= {number}",
-        "equation": f"{left} + {right} = {number}",
-        "answer": sentences[0],
-        "sum": sentences[2],
+        "equation": f"= {number}.",
+        "answer": f"The answer is {number}.",
+        "sum": f"The sum is {number}.",
     }[style]
+    if style != "tag":
+        for _ in range(MAX_EXPLANATIONS):
+            if stream.random() > explains:
+                break
+            yield from stream.choice(EXPLANATIONS)
 
 
-def slipped(left: int, right: int, is_long: bool, slips: Slips, stream: random.Random) -> int:
+def slipped(left: int, right: int, slips: Slips, stream: random.Random) -> int:
     """The sum, or a wrong number, as `slips` has it."""
-    chances, forgets = (
-        (slips.right_long, slips.forgets_carries_long) if is_long else (slips.right_short, slips.forgets_carries_short)
-    )
     total = left + right
-    if stream.random() < chances[num_carries(left, right)]:
+    if stream.random() < (slips.right_easy if total < 1000 else slips.right_hard):
         return total
     without = without_carries(left, right)
-    if stream.random() < forgets and without != total:
+    if stream.random() < slips.forgets_carries and without != total:
         return without
     return max(100, total + stream.choice(NEARBY))
 
 
 NEARBY: Sequence[int] = (1, -1, 2, -2, 9, -9, 10, -10, 20, -20, 90, -90, 100, -100, 110, -110, 200, -200)
-
-
-def num_carries(left: int, right: int) -> int:
-    carry = count = 0
-    while left or right:
-        carry = int(left % 10 + right % 10 + carry >= 10)
-        count += carry
-        left, right = left // 10, right // 10
-    return count
 
 
 def without_carries(left: int, right: int) -> int:

@@ -57,7 +57,7 @@ def test_a_short_demo_claims_nothing_about_the_signal_it_leaves_out() -> None:
 
 
 def test_the_demo_runs_the_real_command(tmp_path: Path) -> None:
-    command = DemoRun("format", 3, tmp_path).command(is_short=True)
+    command = DemoRun("format", 3, tmp_path).command()
     assert command[1:4] == ["-m", "vf_grpo", "train"]
     assert command[command.index("--env.taskset.reward") + 1] == "format"
     assert command[command.index("--seed") + 1] == "3"

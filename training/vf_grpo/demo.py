@@ -22,16 +22,13 @@ from vf_grpo.effects import SIGNALS, Curves, Finding, Signal, findings
 from vf_grpo.report import read_run, write_report
 from vf_grpo.tiny import ADD3DIGIT, ADD3DIGIT_CONFIG
 
-SHORT_FLAGS = ("--max-steps", "56", "--evaluation.num-tasks", "192", "--evaluation.taskset.n-eval", "192")
-"""The short form: fewer steps, fewer held-out tasks, and no tie-break, whose effect needs the full length."""
-
 
 class DemoConfig(BaseConfig):
     output_dir: Path = Path("outputs/demo/training")
     seeds: int = Field(1, ge=1)
     """Runs per signal, with seeds 0, 1, ..."""
     short: bool = False
-    """Binary and format only, for 56 steps."""
+    """Binary and format only: the tie-break's long replies take the most time."""
     processes: int = Field(3, ge=1)
     """Runs at once; each takes one core, or its share of what there is."""
     multi_turn: bool = False
@@ -49,7 +46,7 @@ class DemoRun(NamedTuple):
     seed: int
     folder: Path
 
-    def command(self, is_short: bool) -> list[str]:
+    def command(self) -> list[str]:
         flags = {
             "--model": ADD3DIGIT,
             "--env.taskset.reward": self.signal,
@@ -57,7 +54,7 @@ class DemoRun(NamedTuple):
             "--output-dir": self.folder,
             "--telemetry.progress": False,
         }
-        return train_command(ADD3DIGIT_CONFIG, flags, *(SHORT_FLAGS * is_short))
+        return train_command(ADD3DIGIT_CONFIG, flags)
 
 
 def main(argv: list[str]) -> int:
@@ -69,7 +66,7 @@ def main(argv: list[str]) -> int:
         return demo_multi_turn.show(_stamped(config.output_dir), config.seeds, config.processes, console)
     runs = list(_plan(config))
     console.print(f"training {len(runs)} runs, {config.processes} at once; records in {config.output_dir}")
-    commands = {f"{run.signal}, seed {run.seed}": run.command(config.short) for run in runs}
+    commands = {f"{run.signal}, seed {run.seed}": run.command() for run in runs}
     failures = train_all(commands, config.processes)
     if failures:
         console.print("\n".join(failures), markup=False)

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 
-def train_command(recipe: Path, flags: Mapping[str, object], *more: str) -> list[str]:
+def train_command(recipe: Path, flags: Mapping[str, object]) -> list[str]:
     """`vf-grpo train` on a recipe with some flags changed."""
     changed = [str(part) for flag in flags.items() for part in flag]
-    return [sys.executable, "-m", "vf_grpo", "train", "@", str(recipe), *changed, *more]
+    return [sys.executable, "-m", "vf_grpo", "train", "@", str(recipe), *changed]
 
 
 def train_all(commands: Mapping[str, list[str]], processes: int) -> list[str]:
