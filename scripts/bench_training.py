@@ -1,6 +1,7 @@
 """Bench of the trainer on CPU: where a step's time goes, how it compares with plain TRL, and whether memory stays flat.
 
     python scripts/bench_training.py [--steps 20] [--memory-steps 200] [--hidden-size 512]
+    python scripts/bench_training.py --engine vllm-colocate|vllm-server      # its rollouts per second, where vLLM is
 
 One process, one core, one model (random weights; its size sets how dear a step is), one single-turn task. `overhead` is
 the share of a step outside sampling and forward/backward. `ratio` is our step time over that of TRL's own GRPOTrainer
@@ -11,9 +12,14 @@ import argparse
 import json
 import os
 import resource
+import socket
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +27,7 @@ os.environ |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TRL_EXPERIMENTAL_
 
 import torch
 from datasets import Dataset
-from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, TrainerCallback
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PrinterCallback, TrainerCallback
 from transformers.utils.logging import disable_progress_bar
 from trl import GRPOTrainer
 
@@ -39,17 +45,57 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--memory-steps", type=int, default=200)
     parser.add_argument("--hidden-size", type=int, default=512, help="width of the model (default: %(default)s)")
+    parser.add_argument("--engine", choices=("transformers", "vllm-colocate", "vllm-server"), default="transformers")
     options = parser.parse_args()
     disable_progress_bar()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        model = write_model(Path(folder) / "model", options.hidden_size)
-        result = measure_ours(config(model, Path(folder) / "ours", options.steps))
-        result |= measure_trl(config(model, Path(folder) / "trl", options.steps))
-        result["ratio"] = result["ours_step_s"] / result["trl_step_s"]
-        tiny = config(ADD3DIGIT, Path(folder) / "memory", options.memory_steps)
-        result |= measure_memory(tiny)
+        result = measure(options, Path(folder))
     print(json.dumps({name: round(value, 4) for name, value in result.items()}, indent=1))
+
+
+def measure(options: argparse.Namespace, folder: Path) -> dict[str, float]:
+    result = {}
+    if options.engine == "transformers":
+        # First, since the peak of a larger model would hide what this one adds.
+        result = measure_memory(config(ADD3DIGIT, folder / "memory", options.memory_steps))
+    model = write_model(folder / "model", options.hidden_size)
+    if options.engine == "vllm-server":
+        with vllm_server(model, folder / "server.log") as url:
+            engine = {"base_url": url, "sync": "disk", "sync_dir": str(folder / "sync")}
+            return measure_ours(config(model, folder / "ours", options.steps, type="vllm-server", **engine))
+    ours = config(model, folder / "ours", options.steps, type=options.engine, max_context=128)
+    result |= measure_ours(ours)
+    if options.engine == "transformers":
+        result |= measure_trl(config(model, folder / "trl", options.steps))
+        result["ratio"] = result["ours_step_s"] / result["trl_step_s"]
+    return result
+
+
+@contextmanager
+def vllm_server(model: Path, log: Path) -> Iterator[str]:
+    """vLLM's CPU build, as training/README.md starts it; yields its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        *(sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model), "--port", str(port)),
+        *("--enable-scale-out", "--logprobs-mode", "processed_logprobs", "--enforce-eager", "--dtype", "float32"),
+        *("--max-model-len", "128", "--worker-extension-cls", "vf_grpo.vllm_extension.ReloadFromDisk"),
+    ]
+    environment = os.environ | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_SERVER_DEV_MODE": "1"}
+    with log.open("w") as sink, subprocess.Popen(command, env=environment, stdout=sink, stderr=sink) as server:
+        while not _accepts(port):
+            if server.poll() is not None:
+                raise RuntimeError(f"the server did not start:\n{log.read_text()[-3000:]}")
+            time.sleep(1)
+        yield f"http://127.0.0.1:{port}"
+        server.terminate()
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def write_model(folder: Path, hidden_size: int) -> Path:
@@ -62,7 +108,7 @@ def write_model(folder: Path, hidden_size: int) -> Path:
     model = LlamaForCausalLM(
         LlamaConfig(vocab_size=len(tokenizer), max_position_embeddings=256, **shape, **heads, **ids)
     )
-    # Never ends a reply, so that both trainers sample the same number of tokens.
+    # Replies rarely end before their limit, so both trainers sample about the same number of tokens.
     with torch.no_grad():
         model.lm_head.weight[tokenizer.eos_token_id] = 0.0
     model.generation_config.update(eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
@@ -70,14 +116,14 @@ def write_model(folder: Path, hidden_size: int) -> Path:
     return folder
 
 
-def config(model: Path, folder: Path, num_steps: int) -> TrainConfig:
+def config(model: Path, folder: Path, num_steps: int, **engine: object) -> TrainConfig:
     run: TrainConfig = TrainConfig.model_validate(
         {
             "model": str(model),
             "output_dir": str(folder),
             "max_steps": num_steps,
             "env": {"taskset": {"id": "assay-add3digit"}},
-            "engine": {"type": "transformers", "max_context": 128},
+            "engine": engine or {"type": "transformers", "max_context": 128},
             "batch": {"group_size": GROUP_SIZE, "groups_per_step": GROUPS},
             "sampling": {"max_tokens": REPLY_TOKENS},
             "telemetry": {"progress": False, "logprob_check_every": 0},
@@ -136,6 +182,7 @@ def measure_trl(run: TrainConfig) -> dict[str, float]:
         processing_class=tokenizer,
         callbacks=[clock],
     )
+    trainer.remove_callback(PrinterCallback)
     trainer.train()
     return {"trl_step_s": statistics.median(clock.seconds[WARM_UP_STEPS:])}
 
