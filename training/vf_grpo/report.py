@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from pydantic import JsonValue
 from pydantic_config import BaseConfig
 
@@ -121,6 +122,7 @@ def draw(runs: Sequence[Run]) -> bytes:
                 axes.plot(steps, smoothed(values), label=run.name)
         axes.set_title(title)
         axes.set_xlabel("step")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
     figure.axes[0].legend() if any(run.steps for run in runs) else None
     buffer = io.BytesIO()
