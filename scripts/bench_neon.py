@@ -161,9 +161,7 @@ def _mangled(rng: Random, reply: str) -> str:
     characters = list(reply)
     for _ in range(rng.randint(1, 4)):
         place = rng.randrange(len(characters))
-        characters[place] = rng.choice(
-            ("", characters[place] * 2, "\u200b", "\u0430", '"', "{", "}", "\\", "\ud800", "9")
-        )
+        characters[place] = rng.choice(("", characters[place] * 2, *_ODD))
     return "".join(characters)
 
 

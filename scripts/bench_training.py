@@ -85,12 +85,14 @@ def vllm_server(model: Path, log: Path) -> Iterator[str]:
     ]
     environment = os.environ | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_SERVER_DEV_MODE": "1"}
     with log.open("w") as sink, subprocess.Popen(command, env=environment, stdout=sink, stderr=sink) as server:
-        while not _accepts(port):
-            if server.poll() is not None:
-                raise RuntimeError(f"the server did not start:\n{log.read_text()[-3000:]}")
-            time.sleep(1)
-        yield f"http://127.0.0.1:{port}"
-        server.terminate()
+        try:
+            while not _accepts(port):
+                if server.poll() is not None:
+                    raise RuntimeError(f"the server did not start:\n{log.read_text()[-3000:]}")
+                time.sleep(1)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
 
 
 def _accepts(port: int) -> bool:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import torch
 from torch.nn.functional import cross_entropy
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from neon_syndicate.core import lexicon, strategies
 from neon_syndicate.core.actions import Noop, action_text
@@ -39,7 +39,7 @@ from neon_syndicate.core.prompts import SYSTEM_PROMPT, turn_text
 from neon_syndicate.core.simulator import step
 from neon_syndicate.core.state import initial_state
 from neon_syndicate.core.vocabulary import FACTIONS, RESOURCES, SECTORS, THREATS, Verb
-from scripts.build_tiny_policy import END, ROOT, SEED, phrase_tokenizer, save, train
+from scripts.build_tiny_policy import END, ROOT, SEED, build_model, phrase_tokenizer, save, train
 
 OUTPUT = ROOT / "training" / "vf_grpo" / "tiny" / "neon"
 LEVEL = 1
@@ -108,7 +108,9 @@ def main() -> None:
     started = time.process_time()
     missions = [generate_mission("train", LEVEL, index) for index in range(NUM_MISSIONS)]
     tokenizer = phrase_tokenizer(list(phrases(missions[0])))
-    model = build_model(len(tokenizer))
+    model = build_model(
+        len(tokenizer), intermediate_size=256, max_context=2048, rope_theta=1000.0, tie_word_embeddings=True
+    )
     stream = Random(f"tiny/neon/{SEED}")
     for phase in PHASES:
         loss = train(model, phase, partial(next_loss, model, Encoder(tokenizer), phase, missions, stream))
@@ -133,25 +135,6 @@ def phrases(mission: Mission) -> Iterator[str]:
         if told is None:
             raise ValueError(f"the environment no longer says what {penalty} is for; teach this script its wording")
         yield told[1]
-
-
-def build_model(vocabulary_size: int) -> LlamaForCausalLM:
-    return LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=vocabulary_size,
-            hidden_size=128,
-            intermediate_size=256,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=4,
-            max_position_embeddings=2048,
-            rope_parameters={"rope_type": "default", "rope_theta": 1000.0},
-            tie_word_embeddings=True,
-            bos_token_id=None,
-            pad_token_id=0,
-            eos_token_id=1,
-        )
-    )
 
 
 def next_loss(

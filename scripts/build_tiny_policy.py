@@ -168,18 +168,25 @@ def phrase_tokenizer(phrases: Sequence[str]) -> PreTrainedTokenizerFast:
     return fast
 
 
-def build_model(vocabulary_size: int) -> LlamaForCausalLM:
+def build_model(
+    vocabulary_size: int,
+    intermediate_size: int = 384,
+    max_context: int = 256,
+    rope_theta: float = 100.0,
+    tie_word_embeddings: bool = False,
+) -> LlamaForCausalLM:
+    """Two layers of width 128, with random weights."""
     return LlamaForCausalLM(
         LlamaConfig(
             vocab_size=vocabulary_size,
             hidden_size=128,
-            intermediate_size=384,
+            intermediate_size=intermediate_size,
             num_hidden_layers=2,
             num_attention_heads=4,
             num_key_value_heads=4,
-            max_position_embeddings=256,
-            rope_parameters={"rope_type": "default", "rope_theta": 100.0},
-            tie_word_embeddings=False,
+            max_position_embeddings=max_context,
+            rope_parameters={"rope_type": "default", "rope_theta": rope_theta},
+            tie_word_embeddings=tie_word_embeddings,
             bos_token_id=None,
             pad_token_id=0,
             eos_token_id=1,

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vf_grpo.demo_runs import train_all, train_command
-from vf_grpo.estimates import Z_95, Estimate, estimate
+from vf_grpo.estimates import Estimate, estimate
 from vf_grpo.report import read_run, write_report
 from vf_grpo.run_record import ROLLOUTS, read_rows
 from vf_grpo.tiny import NEON, NEON_CONFIG
@@ -33,8 +33,7 @@ class Change(NamedTuple):
     @property
     def is_improvement(self) -> bool:
         """The whole interval of `after` lies above that of `before`."""
-        margins = [Z_95 * (part.standard_error or 0.0) for part in (self.before, self.after)]
-        return self.after.mean - margins[1] > self.before.mean + margins[0]
+        return self.after.mean - self.after.half_width > self.before.mean + self.before.half_width
 
 
 def show(output_dir: Path, seeds: int, processes: int, console: Console) -> int:

@@ -18,11 +18,14 @@ class Estimate(NamedTuple):
     mean: float
     standard_error: float | None
 
+    @property
+    def half_width(self) -> float:
+        """Of the 95 % interval; 0 where the error is not known."""
+        return Z_95 * (self.standard_error or 0.0)
+
     def __str__(self) -> str:
         """The mean with half the width of its 95 % interval."""
-        if self.standard_error is None:
-            return f"{self.mean:.3f}"
-        return f"{self.mean:.3f} ± {Z_95 * self.standard_error:.3f}"
+        return f"{self.mean:.3f}" + ("" if self.standard_error is None else f" ± {self.half_width:.3f}")
 
 
 def estimate(values_by_task: Sequence[Sequence[float]]) -> Estimate:
